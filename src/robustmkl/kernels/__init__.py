@@ -1,0 +1,24 @@
+"""Kernel families and the dictionary that puts them on the columns of a table."""
+
+from .bank import KernelBank
+from .dictionary import FittedDictionary, KernelDictionary, paper_dictionary
+from .family import FittedFamily, KernelFamily, Part, Size
+from .gaussian import Gaussian
+from .linear import Linear
+from .polynomial import Polynomial
+from .precomputed import Precomputed
+
+__all__ = [
+    "FittedDictionary",
+    "FittedFamily",
+    "Gaussian",
+    "KernelBank",
+    "KernelDictionary",
+    "KernelFamily",
+    "Linear",
+    "Part",
+    "Polynomial",
+    "Precomputed",
+    "Size",
+    "paper_dictionary",
+]

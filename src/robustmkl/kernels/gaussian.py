@@ -1,0 +1,137 @@
+"""Gaussian kernels: of single columns, sharing one small basis, and of several columns jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebvander
+from scipy.spatial.distance import cdist
+
+from ..arrays import Floats
+from .chebyshev import FIRST_NODES, chebyshev_nodes, gaussians, rotate, untouched
+from .family import FittedFamily, FittedGram, GramKernel, KernelFamily, Part, Size
+
+PAPER_WIDTHS = tuple(2.0**k for k in range(-3, 7))
+RANK_GUESS = 32  # at least the rank that the widths of the paper need on [0, 1]
+FEW_VALUES = FIRST_NODES  # a column with no more values than nodes has its values for nodes
+
+
+@dataclass(frozen=True)
+class Gaussian(KernelFamily):
+    """Gaussian kernels ``exp(-||x - x'||^2 / (2 w^2))`` of several widths w.
+
+    Parameters
+    ----------
+    widths : sequence of float, default=2^-3, .., 2^6
+        The widths of the paper; they suit columns scaled to [0, 1].
+    joint : bool, default=False
+        False: one family for each column. True: one family on all the columns together.
+    """
+
+    widths: tuple[float, ...] = PAPER_WIDTHS
+    joint: bool = False
+
+    def __post_init__(self) -> None:
+        widths = tuple(float(w) for w in np.atleast_1d(np.asarray(self.widths, dtype=float)))
+        if not widths or not all(np.isfinite(w) and w > 0.0 for w in widths):
+            raise ValueError(f"Gaussian widths must be positive finite numbers, got {self.widths!r}.")
+        object.__setattr__(self, "widths", widths)
+
+    def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
+        fit = _fit_joint if self.joint else partial(_fit_column, exact=exact)
+        return fit(X, np.array(self.widths), tuple(f"gaussian({label}; w={w:g})" for w in self.widths))
+
+    def size(self, n: int, d: int, exact: bool = False) -> Size:
+        k = len(self.widths)
+        if self.joint:
+            return Size(k, n, identity=True, scratch=2 * n * n)
+        return Size(k, n if exact else min(n, RANK_GUESS), identity=exact)
+
+
+@dataclass(frozen=True)
+class GaussianGram(GramKernel):
+    """Exact Gaussians on all columns of a block."""
+
+    widths: Floats
+
+    def __call__(self, X: Floats, rows: Floats, which: Sequence[int]) -> Floats:
+        # Distances by differences, not by the expanded square, which loses half of the digits.
+        with np.errstate(over="ignore", under="ignore"):
+            squared = cdist(X, rows, "sqeuclidean")
+            grams = np.empty((len(which), *squared.shape))
+            for gram, w in zip(grams, self.widths[list(which)], strict=True):
+                np.multiply(squared, -0.5 / (w * w), out=gram)
+                np.exp(gram, out=gram)
+        return grams
+
+
+def _fit_joint(X: Floats, widths: Floats, names: tuple[str, ...]) -> FittedGram:
+    kernel = GaussianGram(widths)
+    return FittedGram(kernel, X, kernel(X, X, range(widths.size)), names)
+
+
+@dataclass(frozen=True)
+class ColumnPart(Part):
+    """``x -> sum_l k_j(x, t_l) c_jl``: a few dozen numbers, independent of the number of training rows.
+
+    Nodes and widths are in units of the training range: ``(x - origin) / span``.
+    """
+
+    t: Floats
+    widths: Floats
+    c: Floats
+    origin: float
+    span: float
+
+    def contributions(self, X: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            x = (X[:, 0] - self.origin) / self.span
+        out = np.empty((x.size, self.widths.size))
+        for j, c in enumerate(self.c):
+            out[:, j] = gaussians(x, self.t, self.widths[[j]])[0] @ c
+        return out
+
+
+@dataclass(frozen=True)
+class FittedColumn(FittedFamily):
+    """The Gaussians of one column, on nodes in units of its training range."""
+
+    names: tuple[str, ...]
+    cores: Floats
+    entry_error: float
+    t: Floats
+    V: Floats
+    widths: Floats
+    origin: float
+    span: float
+    M: Floats | None = None  # B(x) = T(2x - 1) M; None where the nodes are the distinct values
+
+    def basis(self, X: Floats) -> Floats:
+        x = (X[:, 0] - self.origin) / self.span
+        if self.M is None:
+            return self.V[np.searchsorted(self.t, x)]
+        return np.asarray(chebvander(2.0 * x - 1.0, self.M.shape[0] - 1) @ self.M)
+
+    def part(self, a: Floats) -> ColumnPart:
+        alive = a.any(axis=1)
+        return ColumnPart(self.t, self.widths[alive], a[alive] @ self.V.T, self.origin, self.span)
+
+
+def _fit_column(X: Floats, widths: Floats, names: tuple[str, ...], exact: bool) -> FittedFamily:
+    values = np.unique(X[:, 0])
+    origin, span = float(values[0]), float(values[-1] - values[0]) or 1.0
+    M = None
+    if values.size <= FEW_VALUES:
+        t = (values - origin) / span
+        nodes = untouched(t, widths / span) if exact else rotate(t, widths / span, t, np.eye(t.size))
+    else:
+        shared = None if exact else chebyshev_nodes(tuple((widths / span).tolist()))
+        if shared is None:
+            return _fit_joint(X, widths, names)
+        nodes, M = shared
+    return FittedColumn(
+        names, nodes.cores, nodes.entry_error, nodes.t, nodes.V, widths / span, origin, span, M
+    )

@@ -1,0 +1,74 @@
+"""Polynomial kernels: of single columns, with explicit features, or of several columns jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from ..arrays import Floats
+from .family import (
+    FeatureMap,
+    FittedFamily,
+    FittedFeatures,
+    FittedGram,
+    GramKernel,
+    KernelFamily,
+    Size,
+)
+
+
+@dataclass(frozen=True)
+class Monomials(FeatureMap):
+    """``1, x, x^2, ..`` of one column, scaled so that their products are ``(x x' + c)^degree``."""
+
+    degree: int
+    coef0: float
+
+    def __call__(self, X: Floats) -> Floats:
+        powers = np.arange(self.degree + 1)
+        scale = [comb(self.degree, k) * self.coef0 ** (self.degree - k) for k in powers]
+        return np.asarray(X[:, [0]] ** powers * np.sqrt(scale))
+
+
+@dataclass(frozen=True)
+class PolynomialGram(GramKernel):
+    """``(x'x' + c)^degree`` entry by entry."""
+
+    degree: int
+    coef0: float
+
+    def __call__(self, X: Floats, rows: Floats, which: Sequence[int]) -> Floats:
+        return np.asarray((X @ rows.T + self.coef0) ** self.degree)[None]
+
+
+@dataclass(frozen=True)
+class Polynomial(KernelFamily):
+    """The polynomial kernel ``(x'x' + coef0)^degree``: one a column, or one on the columns jointly."""
+
+    degree: int = 2
+    coef0: float = 1.0
+    joint: bool = False
+
+    def __post_init__(self) -> None:
+        if self.degree != int(self.degree) or self.degree < 1:
+            raise ValueError(f"Polynomial degree must be a whole number >= 1, got {self.degree!r}.")
+        if not (np.isfinite(self.coef0) and self.coef0 >= 0.0):
+            raise ValueError(
+                f"Polynomial coef0 must be finite and >= 0, got {self.coef0!r}: "
+                "a negative one makes the kernel indefinite."
+            )
+
+    def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
+        names = (f"polynomial({label}; degree={self.degree:d})",)
+        if self.joint:
+            kernel = PolynomialGram(self.degree, self.coef0)
+            return FittedGram(kernel, X, kernel(X, X, [0]), names)
+        return FittedFeatures(Monomials(self.degree, self.coef0), np.eye(self.degree + 1)[None], names)
+
+    def size(self, n: int, d: int, exact: bool = False) -> Size:
+        if self.joint:
+            return Size(1, n, identity=True, scratch=n * n)
+        return Size(1, self.degree + 1, identity=False)

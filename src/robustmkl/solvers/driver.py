@@ -1,0 +1,131 @@
+"""The loop around every solver: certify, decide, record.
+
+A solver is a generator that yields its iterates and nothing else. Whether one is good enough is decided here,
+by the certificate of :mod:`robustmkl.problem`, so that no solver can call itself converged.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Floats
+from ..problem import Certificate, KernelFunction, Problem
+from .result import Record, SolveResult, Status
+
+logger = logging.getLogger("robustmkl")
+
+
+class Point(NamedTuple):
+    """A candidate: any alpha and any f."""
+
+    alpha: Floats
+    f: KernelFunction
+
+
+# An iterate is made only when it is asked for: averages cost as much as an iteration.
+Iterate = Callable[[], Point]
+Iterates = Iterator[Iterate]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When to stop: ``gap <= atol + tol * primal``, looked at every ``every`` iterations, or after ``max_iter``."""
+
+    tol: float = 1e-4
+    atol: float = 0.0
+    max_iter: int = 1000
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("tol", "atol"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
+        if self.max_iter < 1 or self.every < 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}.")
+
+    def met(self, certificate: Certificate) -> bool:
+        """Return whether the certificate is within the tolerance."""
+        return certificate.gap <= self.atol + self.tol * certificate.primal
+
+
+class Best:
+    """The best alpha and the best f so far. Each is valid by itself, so the two need not be of one iteration."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.point: Point | None = None
+        self.certificate = Certificate(np.inf, -np.inf, np.inf)
+
+    def offer(self, point: Point) -> Certificate:
+        """Certify a point, keep what is better in it, and return the point's own certificate."""
+        new, old = self.problem.certificate(*point), self.certificate
+        alpha, f = self.point or point
+        if new.dual >= old.dual:
+            alpha = point.alpha
+        if new.primal <= old.primal:
+            f = point.f
+        self.point = Point(alpha, f)
+        primal, dual = np.fmin(new.primal, old.primal), np.fmax(new.dual, old.dual)
+        self.certificate = Certificate(float(primal), float(dual), float(primal - dual))
+        return new
+
+
+def run(
+    problem: Problem,
+    iterates: Iterates,
+    rule: Rule,
+    history: bool = False,
+    verbose: int = 0,
+) -> SolveResult:
+    """Drive a solver's iterates until the certificate meets the rule, and return the certified result."""
+    best, records, start = Best(problem), [], perf_counter()
+    status, iteration = Status.NUMERICAL, 0
+    try:
+        for iteration, iterate in enumerate(islice(iterates, rule.max_iter), 1):
+            if iteration % rule.every and iteration < rule.max_iter:
+                continue
+            found = best.offer(iterate())
+            records.append(Record(iteration, perf_counter() - start, found.primal, found.dual))
+            if verbose:
+                logger.info("iteration %d: primal %.9g, dual %.9g, gap %.3g", iteration, *found)
+            if rule.met(best.certificate):
+                status = Status.CONVERGED
+                break
+        else:
+            status = Status.MAX_ITER if iteration == rule.max_iter else Status.NUMERICAL
+    except KeyboardInterrupt:
+        if best.point is None:
+            raise
+        status = Status.INTERRUPTED
+    return finish(problem, best, status, iteration, records if history else [])
+
+
+def finish(
+    problem: Problem, best: Best, status: Status, n_iter: int, records: list[Record] | None = None
+) -> SolveResult:
+    """Assemble the result at the best point known; without one, at f = 0."""
+    if best.point is None:
+        best.offer(Point(np.zeros(problem.kernels.n), problem.zero))
+    alpha, f = best.point or Point(np.zeros(problem.kernels.n), problem.zero)
+    primal, dual, gap = best.certificate
+    return SolveResult(
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        alpha=problem.restore(alpha),
+        f=f,
+        norms=problem.evaluate(f)[1],
+        theta=problem.theta(f, gap),
+        kernel_error=problem.kernel_error(primal),
+        n_iter=n_iter,
+        status=status,
+        history=records or [],
+    )
