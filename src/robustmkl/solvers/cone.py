@@ -91,7 +91,9 @@ class Scaling:
         tiny = np.finfo(np.float64).tiny
         js, jz = np.maximum(s.determinants(), tiny), np.maximum(z.determinants(), tiny)
         rs, rz = 1.0 / np.sqrt(js), 1.0 / np.sqrt(jz)
-        two_gamma = np.sqrt(2.0 * (1.0 + rs * rz * (s.head * z.head + s.tails(z))))
+        # The cosine is at least 1 by Cauchy-Schwarz; rounding in the metric must not take it below.
+        cosine = np.maximum(rs * rz * (s.head * z.head + s.tails(z)), 1.0)
+        two_gamma = np.sqrt(2.0 * (1.0 + cosine))
         head = (rs * s.head + rz * z.head) / two_gamma
         return cls(s.mix(head, rs / two_gamma, z, -rz / two_gamma), (js / jz) ** 0.25)
 

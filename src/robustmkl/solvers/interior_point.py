@@ -18,12 +18,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import Floats
+from ..kernels.bank import KernelBank
 from ..problem import KernelFunction, Problem
 from .cone import Cones, Scaling, largest_step, product, quotient
 from .driver import Iterates, Point
 
 FRACTION = 0.995  # of the way to the boundary
-STALLED = 6  # iterations without progress in mu after which the numbers have run out
+STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ def _ratio(value: Floats, change: Floats) -> float:
     return float((-value[falling] / change[falling]).min(initial=np.inf))
 
 
-def _weighted_gram(bank, e2, image, signs):  # type: ignore[no-untyped-def]
+def _weighted_gram(bank: KernelBank, e2: Floats, image: Floats, signs: Floats) -> Floats:
     """Return ``U H U'`` with U = diag(signs) B."""
     A = np.zeros((bank.n, bank.n))
     weights, p = bank.spread(e2), bank.spread(np.sqrt(2.0 * e2)) * image
@@ -296,7 +297,7 @@ def interior_point(problem: Problem) -> Iterates:
     while idle < STALLED:
         yield lambda: Point(v.alpha, KernelFunction(-v.zeta.coef, -v.b))
         mu = model.mu(v)
-        idle = 0 if mu < 0.9 * best else idle + 1
+        idle = 0 if mu < best else idle + 1
         best = min(mu, best)
         try:
             newton = Newton(model, v)
