@@ -391,9 +391,7 @@ def test_rate_outside_the_interval(rate, kind):
         flip_labels([0, 1], rate, kind, X=[[0.0], [1.0]])
 
 
-@pytest.mark.parametrize(
-    ("rate", "name"), [("0.2", "str"), (None, "NoneType"), ([0.2], "list"), (0.2j, "complex")]
-)
+@pytest.mark.parametrize(("rate", "name"), [("0.2", "str"), (None, "NoneType"), ([0.2], "list"), (0.2j, "complex")])
 def test_rate_that_is_no_number(rate, name):
     with pytest.raises(TypeError, match=f"^rate=.* is a {name}: pass a number in"):
         flip_labels([0, 1], rate)
@@ -491,9 +489,7 @@ def test_X_of_the_wrong_length():
 
 @pytest.mark.parametrize("shape", [(2,), (2, 2, 2), (2, 0), ()])
 def test_X_of_the_wrong_shape(shape):
-    with pytest.raises(
-        ValueError, match=r"X has shape \(.*\): pass rows x columns, shape \(2, d\)"
-    ):
+    with pytest.raises(ValueError, match=r"X has shape \(.*\): pass rows x columns, shape \(2, d\)"):
         flip_labels([0, 1], 0.2, "instance", X=np.zeros(shape))
 
 

@@ -43,4 +43,5 @@ class SquaredBlockNorm:
             return np.zeros_like(norms)
         threshold = step * mus[alive[-1]]
         kept = np.maximum(norms - threshold, 0.0)
-        return np.divide(kept, norms, out=np.zeros_like(norms), where=norms > 0.0)
+        factors: Floats = np.divide(kept, norms, out=np.zeros_like(norms), where=norms > 0.0)
+        return factors

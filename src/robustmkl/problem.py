@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +67,7 @@ class Problem:
     y: Floats
     s: Floats
     lam: float = 0.01
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:

@@ -51,18 +51,14 @@ class Budget:
             )
 
     @classmethod
-    def from_noise_level(
-        cls, noise_level: float, epsilon: float | None = None, total: float = np.inf
-    ) -> Budget:
+    def from_noise_level(cls, noise_level: float, epsilon: float | None = None, total: float = np.inf) -> Budget:
         """Derive the budget from a noise level q, by Proposition 1 and eq. (11).
 
         Without ``epsilon``: ``h = 1`` and ``rho = 1 - q``, the form of the paper's experiments. With it:
         ``h = 1 + tau`` and ``rho = min(h, 1 - q + tau + tau / sqrt(total))`` for a total weight ``total``.
         """
         if not 0.0 <= noise_level < 0.5:
-            raise ValueError(
-                f"noise_level must lie in [0, 1/2), got {noise_level!r}: it is the share of wrong labels."
-            )
+            raise ValueError(f"noise_level must lie in [0, 1/2), got {noise_level!r}: it is the share of wrong labels.")
         if epsilon is None:
             return cls(rho=1.0 - noise_level)
         t = tau(epsilon)

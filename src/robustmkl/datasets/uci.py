@@ -51,8 +51,7 @@ _SOURCES: Final[Mapping[str, _Source]] = MappingProxyType(
             title="Connectionist Bench (Sonar, Mines vs. Rocks)",
             donors="T. Sejnowski, R. Gorman",
             doi="10.24432/C5T01Q",
-            about="Sonar returns from a metal cylinder (mine) or a rock: the energy in each of\n"
-            "60 frequency bands.",
+            about="Sonar returns from a metal cylinder (mine) or a rock: the energy in each of\n60 frequency bands.",
             copy="Unchanged but for a header line and the names of the classes.",
         ),
         "breast-cancer": _Source(

@@ -6,7 +6,7 @@ from .family import FittedFamily, KernelFamily, Part, Size
 from .gaussian import Gaussian
 from .linear import Linear
 from .polynomial import Polynomial
-from .precomputed import Precomputed
+from .precomputed import Precomputed, PrecomputedKernels
 
 __all__ = [
     "FittedDictionary",
@@ -19,6 +19,7 @@ __all__ = [
     "Part",
     "Polynomial",
     "Precomputed",
+    "PrecomputedKernels",
     "Size",
     "paper_dictionary",
 ]

@@ -12,6 +12,7 @@ Families of equal shape are stacked, so that an operation costs a few BLAS calls
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -44,6 +45,12 @@ class Stack:
         """View the part of a flat a as (F, k, r)."""
         return a[self.a].reshape(self.shape)
 
+    def take(self, rows: Ints) -> tuple[Floats | None, Floats]:
+        """Return basis and cores on some of the rows; where B = I it is the cores that have rows."""
+        if self.basis is not None:
+            return self.basis[rows], self.cores
+        return None, self.cores[:, :, rows[:, None], rows[None, :]]
+
 
 class KernelBank:
     """The kernels of a problem: bases and cores of all families on the training rows.
@@ -62,17 +69,22 @@ class KernelBank:
         self.names = tuple(name for family in families for name in family.names)
         self.entry_error = max((family.entry_error for family in families), default=0.0)
         self._first = np.cumsum([0, *(len(family.names) for family in families)])
-        self.stacks: list[Stack] = []
-        self._members: list[list[int]] = []  # which families make up each stack
-        z = a = 0
-        for members in _alike(families, bases):
-            cores = _stack_cores([families[i].cores for i in members])
-            count, k, r = cores.shape[:3]
+        self._members = _alike(families, bases)  # which families make up each stack
+        pairs = []
+        for members in self._members:
             columns = [B for i in members if (B := bases[i]) is not None]
             basis = np.concatenate(columns, axis=1) if columns else None
+            pairs.append((basis, _stack_cores([families[i].cores for i in members])))
+        self._lay_out(pairs)
+
+    def _lay_out(self, pairs: Sequence[tuple[Floats | None, Floats]]) -> None:
+        """Give every pair of bases and cores its place in the flat vectors."""
+        self.stacks: list[Stack] = []
+        z = a = 0
+        for basis, cores in pairs:
+            count, k, r = cores.shape[:3]
             stack = Stack(basis, cores, slice(z, z + count * r), slice(a, a + count * k * r))
             self.stacks.append(stack)
-            self._members.append(members)
             z, a = stack.z.stop, stack.a.stop
         self.rank, self.size = z, a
         self._starts, self._kernel_of = self._index()
@@ -156,10 +168,22 @@ class KernelBank:
 
     def blocks(self, a: Floats) -> list[Floats]:
         """Cut a flat a into one array (k, r) for each family, in the order of the families."""
-        found = {
-            i: s.a_view(a)[position] for s, members in self._stacked() for position, i in enumerate(members)
-        }
+        found = {i: s.a_view(a)[position] for s, members in self._stacked() for position, i in enumerate(members)}
         return [found[i] for i in sorted(found)]
+
+    def take(self, rows: Ints) -> KernelBank:
+        """Return the same kernels on some of the rows."""
+        part = copy(self)
+        part.n = rows.size
+        part._lay_out([s.take(rows) for s in self.stacks])
+        return part
+
+    def place(self, a: Floats, part: KernelBank, rows: Ints) -> Floats:
+        """Return the coefficients here of the functions with coefficients ``a`` on ``part = take(rows)``."""
+        out = np.zeros(self.size)
+        for small, s in zip(part.stacks, self.stacks, strict=True):
+            s.a_view(out)[..., rows if s.basis is None else slice(None)] = small.a_view(a)
+        return out
 
     def gram(self, j: int) -> Floats:
         """Return the Gram matrix of kernel j, as represented: ``B C_j B'``."""
@@ -169,7 +193,7 @@ class KernelBank:
                 position = members.index(family)
                 C = s.cores[position, j - self._first[family]]
                 if s.basis is None:
-                    return C
+                    return np.asarray(C)
                 B = s.basis.reshape(self.n, s.shape[0], -1)[:, position]
                 return np.asarray(B @ C @ B.T)
         raise IndexError(f"kernel {j} does not exist: there are {self.m}.")

@@ -56,6 +56,11 @@ class KernelDictionary:
             out += [(family, group) for group in groups]
         return out
 
+    def count(self, n: int, columns: Sequence[str]) -> tuple[int, int]:
+        """Return the number of kernels, and of coefficients of all of them, for ``n`` training rows."""
+        sizes = [family.size(n, index.size) for family, index in self._assignments(columns)]
+        return sum(size.kernels for size in sizes), sum(size.kernels * size.rank for size in sizes)
+
     def estimate_memory(self, n: int, columns: Sequence[str] | int, exact: bool = False) -> int:
         """Return the bytes that the kernels of ``n`` training rows occupy while they are built."""
         names = [f"x{j}" for j in range(columns)] if isinstance(columns, int) else columns
@@ -84,7 +89,7 @@ def positions(wanted: Columns, columns: Sequence[str]) -> Ints:
     """Return the positions of the wanted columns: all, names, or positions."""
     if wanted is None:
         return np.arange(len(columns))
-    chosen = [wanted] if isinstance(wanted, str | int) else list(wanted)
+    chosen: list[str | int] = [wanted] if isinstance(wanted, str | int) else list(wanted)
     out = []
     for c in chosen:
         known = c in columns if isinstance(c, str) else 0 <= c < len(columns)

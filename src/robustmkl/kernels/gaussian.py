@@ -132,6 +132,4 @@ def _fit_column(X: Floats, widths: Floats, names: tuple[str, ...], exact: bool) 
         if shared is None:
             return _fit_joint(X, widths, names)
         nodes, M = shared
-    return FittedColumn(
-        names, nodes.cores, nodes.entry_error, nodes.t, nodes.V, widths / span, origin, span, M
-    )
+    return FittedColumn(names, nodes.cores, nodes.entry_error, nodes.t, nodes.V, widths / span, origin, span, M)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Ints
+from .bank import KernelBank
 from .family import EPS, FittedFamily, Part
 
 PSD_TOLERANCE = 1e-10  # relative to the mean of the diagonal
@@ -22,7 +24,10 @@ class PrecomputedPart(Part):
 
     def contributions(self, X: Floats) -> Floats:
         """Evaluate at new rows: ``X`` has shape (m, n_new, n_train)."""
-        return np.stack([X[j][:, self.rows] @ a for j, a in zip(self.which, self.a, strict=True)], axis=1)
+        out = np.empty((X.shape[1], len(self.which)))
+        for column, j, a in zip(out.T, self.which, self.a, strict=True):
+            column[:] = X[j][:, self.rows] @ a
+        return out
 
 
 class Precomputed(FittedFamily):
@@ -50,6 +55,50 @@ class Precomputed(FittedFamily):
     def part(self, a: Floats) -> PrecomputedPart:
         which, rows = np.flatnonzero(a.any(axis=1)), np.flatnonzero(a.any(axis=0))
         return PrecomputedPart(tuple(which.tolist()), tuple(rows.tolist()), a[np.ix_(which, rows)])
+
+
+@dataclass(frozen=True)
+class PrecomputedExpansion:
+    """``sum_j f_j`` as a function of Gram matrices to the training rows."""
+
+    part: PrecomputedPart
+
+    def __call__(self, X: Floats) -> Floats:
+        """Return ``sum_j f_j`` at new rows."""
+        return np.asarray(self.part.contributions(X).sum(axis=1))
+
+    def contributions(self, X: Floats) -> dict[int, Floats]:
+        """Return ``f_j`` at new rows for every kernel j with ``f_j != 0``."""
+        return dict(zip(self.part.which, self.part.contributions(X).T, strict=True))
+
+
+class PrecomputedKernels:
+    """Precomputed kernels in the place of a fitted dictionary.
+
+    Parameters
+    ----------
+    grams : array of shape (m, n_all, n_all)
+    rows : array of int
+        The training rows among ``n_all``: those of positive weight.
+    """
+
+    def __init__(self, grams: Floats, rows: Ints) -> None:
+        self.rows = rows
+        self.family = Precomputed(grams[:, rows[:, None], rows[None, :]])
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """One name a kernel."""
+        return self.family.names
+
+    def bank(self, X: Floats | None = None) -> KernelBank:
+        """Return the kernels on the training rows, as solvers see them."""
+        return KernelBank([self.family], [None], self.rows.size)
+
+    def expansion(self, blocks: Sequence[Floats]) -> PrecomputedExpansion:
+        """Bind coefficients to the kernels: a function of Gram matrices with ``n_all`` columns."""
+        part = self.family.part(blocks[0])
+        return PrecomputedExpansion(replace(part, rows=tuple(self.rows[list(part.rows)].tolist())))
 
 
 def _check_stack(grams: Floats) -> None:

@@ -111,9 +111,7 @@ def flip_labels(
     return noisy, flipped
 
 
-def _probabilities(
-    labels: _Labels, rate: float | Mapping[Any, float], kind: str, X: ArrayLike | None
-) -> Floats:
+def _probabilities(labels: _Labels, rate: float | Mapping[Any, float], kind: str, X: ArrayLike | None) -> Floats:
     if kind not in _KINDS:
         known = ", ".join(map(repr, _KINDS))
         raise ValueError(f"kind={kind!r} is not a kind of label noise: use one of {known}")
@@ -147,9 +145,7 @@ def _scaled_to_mean(weights: Floats, mean: float) -> Floats:
 
 def _mapped_rates(labels: _Labels, rates: Mapping[Any, float], kind: str) -> Floats:
     if kind != "class":
-        raise ValueError(
-            f"rate is a mapping of class rates, which kind={kind!r} does not take: use kind='class'"
-        )
+        raise ValueError(f"rate is a mapping of class rates, which kind={kind!r} does not take: use kind='class'")
     classes = labels.classes.tolist()
     unknown = [label for label in rates if label not in classes]
     if unknown:
@@ -157,8 +153,7 @@ def _mapped_rates(labels: _Labels, rates: Mapping[Any, float], kind: str) -> Flo
     absent = [label for label in classes if label not in rates]
     if absent:
         raise ValueError(
-            f"rate gives the classes {absent!r} of y no rate: name every class, with rate 0 for "
-            "one that stays as it is"
+            f"rate gives the classes {absent!r} of y no rate: name every class, with rate 0 for one that stays as it is"
         )
     by_class = [_checked_rate(rates[label], f"rate[{label!r}]") for label in classes]
     return np.array(by_class).take(labels.codes)
@@ -169,10 +164,7 @@ def _distance_to_boundary(rows: Floats, labels: _Labels) -> Floats:
     smallest = int(np.bincount(labels.codes).min())
     # one number of neighbours for all classes: distances to them are compared
     n_neighbours = max(1, min(_NEIGHBOURS, smallest - 1))
-    by_class = [
-        _distance_to_class(rows, labels.codes == code, n_neighbours)
-        for code in range(labels.classes.size)
-    ]
+    by_class = [_distance_to_class(rows, labels.codes == code, n_neighbours) for code in range(labels.classes.size)]
     two_nearest = np.partition(np.stack(by_class), 1, axis=0)[:2]
     return np.diff(two_nearest, axis=0).ravel()
 
@@ -216,8 +208,7 @@ def _reject_missing(values: NDArray[Any]) -> None:
     if missing.any():
         row = int(np.argmax(missing))
         raise ValueError(
-            f"y has {missing.sum()} missing labels, the first in row {row} "
-            f"({values.tolist()[row]!r}): drop these rows"
+            f"y has {missing.sum()} missing labels, the first in row {row} ({values.tolist()[row]!r}): drop these rows"
         )
 
 

@@ -1,0 +1,137 @@
+"""Solvers of problem (11): one call, four methods, one result.
+
+interior-point   the default: optimum to 1e-8 in some twenty iterations
+amp              Algorithm 1 of the paper
+vi               the paper's baseline for it
+simplemkl        the reduced gradient method that the paper compares with; no budget
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..memory import require
+from ..threads import blas_threads
+from .amp import amp
+from .driver import Iterates, Point, Rule, run
+from .interior_point import interior_point, workspace
+from .result import Record, SolveResult, Status
+from .vi import vi
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a solver can do, checked before any work."""
+
+    max_iter: int  # the default limit
+    every: int = 1  # iterations between certificates
+    budget: bool = True
+    starts: bool = False  # takes a starting point
+
+
+SOLVERS = {
+    "interior-point": Capabilities(max_iter=200),
+    "amp": Capabilities(max_iter=1000, every=10, starts=True),
+    "vi": Capabilities(max_iter=1000, every=10),
+    "simplemkl": Capabilities(max_iter=500, budget=False),
+}
+
+
+def choose(solver: str) -> str:
+    """Return the name of the solver that "auto" stands for; refuse unknown names."""
+    if solver == "auto":
+        return "interior-point"
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be 'auto' or one of {', '.join(map(repr, SOLVERS))}, got {solver!r}.")
+    return solver
+
+
+def solve(
+    problem: Problem,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-4,
+    atol: float = 0.0,
+    max_iter: int | None = None,
+    start: Point | None = None,
+    gamma0: float = 1.0,
+    history: bool = False,
+    verbose: int = 0,
+) -> SolveResult:
+    """Solve problem (11) and certify the result.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : {"auto", "interior-point", "amp", "vi", "simplemkl"}
+    tol, atol : float
+        Stop when ``gap <= atol + tol * primal``.
+    max_iter : int, optional
+        The default suits the solver: see ``SOLVERS``.
+    start : Point, optional
+        A guess of (alpha, f). If it is already within the tolerance nothing is done; ``amp`` starts from it.
+    gamma0 : float
+        The step size of ``vi`` is ``gamma0 / sqrt(max_iter)``.
+    history : bool
+        Keep every certificate: one an iteration.
+    verbose : int
+        Log progress to the logger "robustmkl".
+    """
+    name = choose(solver)
+    able = SOLVERS[name]
+    if not (able.budget or problem.budget.is_slack):
+        raise ValueError(
+            f"solver={name!r} knows no budget and needs rho = {problem.budget.h:g} (got {problem.budget.rho:g}): "
+            "use solver='interior-point'."
+        )
+    rule = Rule(tol, atol, max_iter or able.max_iter, 1 if history else able.every)
+    with blas_threads(problem.kernels.n):
+        if start is not None:
+            guess = run(problem, iter([lambda: start]), Rule(tol, atol, 1, 1))
+            if guess.converged:
+                return guess
+        return run(problem, _iterates(problem, name, rule, start, gamma0), rule, history, verbose)
+
+
+def _iterates(problem: Problem, name: str, rule: Rule, start: Point | None, gamma0: float) -> Iterates:
+    if name == "amp":
+        return amp(problem, start)
+    if name == "vi":
+        return vi(problem, rule.max_iter, gamma0)
+    if name == "simplemkl":
+        from .simplemkl import simplemkl  # libsvm is loaded by those who ask for it
+
+        return simplemkl(problem)
+    n = problem.kernels.n
+    require(workspace(n), f"the Newton matrices of {n:,} rows", "use fewer rows, or solver='amp'")
+    return interior_point(problem)
+
+
+def estimate_workspace(solver: str, n: int, m: int, coefficients: int) -> int:
+    """Return the bytes that a solver needs beside the kernels."""
+    name = choose(solver)
+    vectors = 8 * 12 * (coefficients + n)
+    if name == "interior-point":
+        return vectors + workspace(n)
+    return vectors + (8 * m * n * n if name == "simplemkl" else 0)
+
+
+__all__ = [
+    "SOLVERS",
+    "Point",
+    "Record",
+    "Rule",
+    "SolveResult",
+    "Status",
+    "amp",
+    "choose",
+    "estimate_workspace",
+    "interior_point",
+    "run",
+    "solve",
+    "vi",
+]

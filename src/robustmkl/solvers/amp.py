@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
-from ..problem import KernelFunction, Problem
-from .driver import Iterates, Point
+from ..problem import Problem
+from .driver import Averages, Iterates, Point
 
 
 def step_size(problem: Problem) -> float:
@@ -30,8 +30,7 @@ def amp(problem: Problem, start: Point | None = None) -> Iterates:
     beta, a, b = _initial(problem, start)  # line 2
     image = bank.cores_times(a)  # C_j a_j, carried along: one product with the cores an iteration
     f = bank.forward(bank.collapse(image)) + b
-    sums = [np.zeros_like(beta), np.zeros_like(a), 0.0]
-    T = 0
+    averages = Averages(problem)
     while True:  # line 3
         alpha = project(beta + gamma * (1.0 - y * f) / S, s)  # line 4, Lemma 2
         # Line 5: f_hat = f - gamma grad_f L(f, alpha), then the prox of gamma R (Lemma 3).
@@ -46,9 +45,8 @@ def amp(problem: Problem, start: Point | None = None) -> Iterates:
             b += gamma * float(np.dot(s * alpha, y)) / S
         f = bank.forward(bank.collapse(image)) + b
         beta = project(beta + gamma * (1.0 - y * f) / S, s)  # line 6, Lemma 2
-        T += 1
-        sums = [sums[0] + alpha, sums[1] + a, sums[2] + b]
-        yield lambda: Point(sums[0] / T, KernelFunction(sums[1] / T, float(sums[2]) / T))  # line 8
+        averages.add(alpha, a, b)
+        yield averages.point  # line 8
 
 
 def _initial(problem: Problem, start: Point | None) -> tuple[Floats, Floats, float]:

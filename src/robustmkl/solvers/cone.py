@@ -105,9 +105,7 @@ class Scaling:
     def solve(self, v: Cones) -> Cones:
         """Return ``W^-1 v``."""
         w, eta, along = self.w, self.eta, self.w.tails(v)
-        return v.mix(
-            (w.head * v.head - along) / eta, 1.0 / eta, w, (along / (1.0 + w.head) - v.head) / eta
-        )
+        return v.mix((w.head * v.head - along) / eta, 1.0 / eta, w, (along / (1.0 + w.head) - v.head) / eta)
 
     def solve_twice(self, v: Cones) -> Cones:
         """Return ``W^-2 v``."""

@@ -56,6 +56,24 @@ class Rule:
         return certificate.gap <= self.atol + self.tol * certificate.primal
 
 
+class Averages:
+    """The uniform averages of a first-order method's iterates: what Algorithm 1 outputs (line 8)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.T, self.alpha, self.coef, self.b = 0, np.zeros(problem.kernels.n), np.zeros(problem.kernels.size), 0.0
+
+    def add(self, alpha: Floats, coef: Floats, b: float) -> None:
+        """Take in one iterate."""
+        self.T += 1
+        self.alpha += alpha
+        self.coef += coef
+        self.b += b
+
+    def point(self) -> Point:
+        """Return the averages so far."""
+        return Point(self.alpha / self.T, KernelFunction(self.coef / self.T, self.b / self.T))
+
+
 class Best:
     """The best alpha and the best f so far. Each is valid by itself, so the two need not be of one iteration."""
 

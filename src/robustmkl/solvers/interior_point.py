@@ -122,6 +122,11 @@ def start(model: Model) -> State:
     )
 
 
+def workspace(n: int) -> int:
+    """Return the bytes of the dense Newton matrix, its factor and the copies made on the way."""
+    return 8 * 4 * n * n
+
+
 class Newton:
     """The Newton system at a state: factored once, solved for the predictor and for the corrector.
 
@@ -162,7 +167,7 @@ class Newton:
 
     def _solve_once(self, top: Floats, bottom: Floats) -> tuple[Floats, Floats]:
         reduced = cho_solve(self.cholesky, top)
-        low = np.linalg.solve(self.schur, bottom - self.border.T @ reduced)
+        low: Floats = np.linalg.solve(self.schur, bottom - self.border.T @ reduced).astype(np.float64)
         return reduced - self.inverse_border @ low, low
 
     def solve(self, top: Floats, bottom: Floats, refinements: int = 2) -> tuple[Floats, Floats]:
@@ -203,9 +208,7 @@ class Newton:
         d_alpha, low = self.solve(self.omega * rhs, np.array(bottom))
         return self._complete(d_alpha, low, r_lower, r_upper, pushed)
 
-    def _complete(
-        self, d_alpha: Floats, low: Floats, r_lower: Floats, r_upper: Floats, pushed: Cones
-    ) -> Direction:
+    def _complete(self, d_alpha: Floats, low: Floats, r_lower: Floats, r_upper: Floats, pushed: Cones) -> Direction:
         v, problem = self.v, self.problem
         slack = self.model.slack(d_alpha, float(low[0]))
         return Direction(

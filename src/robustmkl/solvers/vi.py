@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem import KernelFunction, Problem
-from .driver import Iterates, Point
+from ..problem import Problem
+from .driver import Averages, Iterates
 
 
 def vi(problem: Problem, max_iter: int = 1000, gamma0: float = 1.0) -> Iterates:
@@ -17,8 +17,7 @@ def vi(problem: Problem, max_iter: int = 1000, gamma0: float = 1.0) -> Iterates:
     bank, y, s, S = problem.kernels, problem.y, problem.s, problem.total
     gamma = gamma0 / np.sqrt(max_iter)
     alpha, a, image, b = np.zeros(bank.n), np.zeros(bank.size), np.zeros(bank.size), 0.0
-    sums = [np.zeros_like(alpha), np.zeros_like(a), 0.0]
-    T = 0
+    averages = Averages(problem)
     while True:
         norms = np.sqrt(np.maximum(bank.inner(a, image), 0.0))
         pull = problem.lam * norms.sum() / np.where(norms > 0.0, norms, np.inf)
@@ -30,6 +29,5 @@ def vi(problem: Problem, max_iter: int = 1000, gamma0: float = 1.0) -> Iterates:
         alpha = problem.budget.project(alpha + gamma * (1.0 - y * f) / S, s)
         a = decay * a + gamma * z
         image = decay * image + gamma * bank.cores_times(z)
-        T += 1
-        sums = [sums[0] + alpha, sums[1] + a, sums[2] + b]
-        yield lambda: Point(sums[0] / T, KernelFunction(sums[1] / T, float(sums[2]) / T))
+        averages.add(alpha, a, b)
+        yield averages.point

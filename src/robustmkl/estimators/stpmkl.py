@@ -1,0 +1,174 @@
+"""StPMKL, the paper's method, and SiPMKL, the same without a budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernels import KernelDictionary
+from ..uncertainty import Budget, tau
+from .trust import CertifiedClassifier
+
+
+class StPMKLClassifier(CertifiedClassifier):
+    """Multiple kernel learning from noisy labels by stochastic programming: problem (11) of the paper.
+
+    Minimises over ``f = sum_j f_j + b`` the worst case over the unknown correctness of the labels,
+
+        lam/2 (sum_j ||f_j||)^2 + (1/S) max_{alpha in Q} sum_i s_i alpha_i (1 - y_i f(x_i)),
+        Q = { 0 <= alpha_i <= h,  sum_i s_i alpha_i <= rho S },
+
+    and stops when the duality gap proves the optimum: ``gap <= atol + tol * primal``.
+
+    Parameters
+    ----------
+    lam : float, default=0.01
+        The regularisation.
+    rho : float in (0, h], optional
+        The budget, as a share of the total weight. A budget can only weaken the regularisation, never strengthen
+        it. None: derived from ``noise_level`` if that is given, else no budget.
+    noise_level : float in [0, 1/2), optional
+        The share q of wrong labels; gives rho by the paper's rule: ``1 - q``, or eq. (11) with ``epsilon``.
+    epsilon : float in (0, 1), optional
+        The probability with which the chance constraint (5) may fail. None: ``h = 1``, the form of the paper's
+        experiments. Given: ``h = 1 + tau``, ``tau = sqrt(ln(1/epsilon)/2)``.
+    kernels : "paper", "precomputed" or KernelDictionary, default="paper"
+        "paper": columns scaled to [0, 1], ten Gaussians on all columns jointly and ten on every single column.
+    fit_intercept : bool, default=True
+        Whether f has an unpenalised constant. The paper has none.
+    solver : {"auto", "interior-point", "amp", "vi", "simplemkl"}, default="auto"
+    tol, atol : float
+        Relative and absolute tolerance for the gap.
+    max_iter : int, optional
+        The default suits the solver.
+    class_weight : dict, "balanced" or None
+    warm_start : bool, default=False
+        Start from the previous fit if it has the same rows.
+    n_jobs : int, optional
+        Classes solved at a time when there are more than two.
+    random_state : optional
+        For a common interface: training is deterministic.
+    verbose : int, default=0
+        Log progress to the logger "robustmkl".
+    budget : {"alpha"}, default="alpha"
+        The set Q: "alpha" is eq. (11).
+
+    Attributes
+    ----------
+    result_ : SolveResult (a list, one a class, for more than two classes)
+    primal_, dual_, gap_ : float
+        The certificate (the one with the largest gap).
+    alpha_ : array of shape (n,) or (n_classes, n)
+        The dual point, in the order of the rows given.
+    kernel_weights_ : array of shape (m,) or (n_classes, m)
+        ``||f_j|| / sum ||f||``.
+    kernel_names_ : array of shape (m,)
+    intercept_ : array of shape (1,) or (n_classes,)
+    classes_, n_features_in_, feature_names_in_, n_iter_
+    memory_estimate_ : int
+        The bytes that the fit was expected to need.
+
+    Examples
+    --------
+    >>> from robustmkl import StPMKLClassifier
+    >>> from robustmkl.datasets import load_uci
+    >>> X, y = load_uci("heart", return_X_y=True)
+    >>> model = StPMKLClassifier(lam=0.01, rho=0.9).fit(X, y)
+    >>> model.result_.message
+    'Optimum proved: the duality gap is within the tolerance.'
+    """
+
+    def __init__(
+        self,
+        lam: float = 0.01,
+        rho: float | None = None,
+        noise_level: float | None = None,
+        epsilon: float | None = None,
+        kernels: str | KernelDictionary = "paper",
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        atol: float = 0.0,
+        max_iter: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        budget: str = "alpha",
+    ) -> None:
+        self.lam = lam
+        self.rho = rho
+        self.noise_level = noise_level
+        self.epsilon = epsilon
+        self.kernels = kernels
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.atol = atol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.budget = budget
+
+    def _budget(self, total: float) -> Budget:
+        if self.budget != "alpha":
+            raise ValueError(
+                f"budget={self.budget!r} is not known: use budget='alpha', the set of eq. (11), which contains "
+                "those of (8) and (10)."
+            )
+        if self.rho is not None and self.noise_level is not None:
+            raise ValueError(
+                f"rho={self.rho!r} and noise_level={self.noise_level!r} contradict each other: "
+                "rho is derived from noise_level; give one of them."
+            )
+        if self.noise_level is not None:
+            return Budget.from_noise_level(self.noise_level, self.epsilon, total)
+        h = 1.0 if self.epsilon is None else 1.0 + tau(self.epsilon)
+        return Budget(h if self.rho is None else self.rho, h)
+
+
+class SimpleMKLClassifier(CertifiedClassifier):
+    """Ordinary l1-norm multiple kernel learning with the hinge loss, problem (2): the paper's SiPMKL.
+
+    :class:`StPMKLClassifier` without a budget. ``solver="simplemkl"`` is the algorithm of that name; every other
+    solver finds the same optimum, sooner.
+
+    Parameters
+    ----------
+    lam, kernels, fit_intercept, solver, tol, atol, max_iter, class_weight, warm_start, n_jobs, random_state, verbose
+        As in :class:`StPMKLClassifier`, and so are the attributes.
+    """
+
+    def __init__(
+        self,
+        lam: float = 0.01,
+        kernels: str | KernelDictionary = "paper",
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        atol: float = 0.0,
+        max_iter: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.kernels = kernels
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.atol = atol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _budget(self, total: float) -> Budget:
+        return Budget()
