@@ -146,4 +146,5 @@ def finish(
         n_iter=n_iter,
         status=status,
         history=records or [],
+        budgeted=not problem.budget.is_slack,
     )

@@ -50,6 +50,8 @@ class SolveResult:
     status : Status
     history : list of Record
         Every certificate computed on the way, if asked for.
+    budgeted : bool
+        Whether there was a budget at all: rho < h.
     """
 
     primal: float
@@ -63,6 +65,7 @@ class SolveResult:
     n_iter: int
     status: Status
     history: list[Record] = field(default_factory=list)
+    budgeted: bool = True
 
     @property
     def intercept(self) -> float:
@@ -81,6 +84,6 @@ class SolveResult:
 
     @property
     def message(self) -> str:
-        """The status as a sentence, with what is known of the budget."""
-        budget = "" if self.budget_active else " The budget is inactive."
-        return self.status.value + budget
+        """The status as a sentence, and whether a budget that was given made no difference."""
+        inactive = self.budgeted and not self.budget_active
+        return self.status.value + " The budget is inactive." * inactive
