@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from robustmkl import Budget, Problem
 from robustmkl.kernels import Gaussian, KernelBank, KernelDictionary, Linear, Polynomial
 
-H = 1.0 + np.sqrt(0.5 * np.log(1.0 / 0.05))  # 1 + tau at epsilon = .05
+H = 1.0 + float(np.sqrt(0.5 * np.log(1.0 / 0.05)))  # 1 + tau at epsilon = .05
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {}
 
@@ -90,7 +90,7 @@ def budget_9() -> Problem:
 
 @listed
 def budget_7() -> Problem:
-    return plain(lam=0.01, rho=0.7, fit_intercept=False)
+    return plain(lam=0.1, rho=0.7, fit_intercept=False)
 
 
 @listed
@@ -109,11 +109,6 @@ def tiny_budget() -> Problem:
 
 
 @listed
-def tiny_budget_no_intercept() -> Problem:
-    return plain(20, lam=0.1, rho=1e-3, fit_intercept=False)
-
-
-@listed
 def chance_constraint() -> Problem:
     budget = Budget.from_noise_level(0.2, epsilon=0.05, total=40.0)
     return plain(40, lam=0.1, rho=budget.rho, h=budget.h)
@@ -126,7 +121,7 @@ def high_bound_no_budget() -> Problem:
 
 @listed
 def high_bound_small_budget() -> Problem:
-    return plain(lam=0.01, rho=0.7, h=H, fit_intercept=False)
+    return plain(lam=0.1, rho=0.7, h=H, fit_intercept=False)
 
 
 # --- Sample weights -----------------------------------------------------------------------------
@@ -317,22 +312,22 @@ def several_families() -> Problem:
 
 
 @listed
-def lam_1e_4() -> Problem:
+def penalty_1e_4() -> Problem:
     return plain(lam=1e-4, rho=0.9)
 
 
 @listed
-def lam_1e_3() -> Problem:
+def penalty_1e_3() -> Problem:
     return plain(lam=1e-3, fit_intercept=False)
 
 
 @listed
-def lam_1() -> Problem:
+def penalty_1() -> Problem:
     return plain(lam=1.0, rho=0.7)
 
 
 @listed
-def lam_10() -> Problem:
+def penalty_10() -> Problem:
     return plain(lam=10.0)
 
 

@@ -8,9 +8,9 @@
 True
 """
 
-from .estimators import MiPMKLClassifier, SimpleMKLClassifier, StPMKLClassifier
+from .estimators import MiPMKLClassifier, SimpleMKLClassifier, StPMKLClassifier, StPMKLClassifierCV
 from .problem import Certificate, KernelFunction, Problem, certificate
-from .solvers import SolveResult, Status, solve
+from .solvers import SolveResult, Status, mkl_path, solve
 from .uncertainty import Budget
 
 __version__ = "0.1.0"
@@ -24,8 +24,10 @@ __all__ = [
     "SimpleMKLClassifier",
     "SolveResult",
     "StPMKLClassifier",
+    "StPMKLClassifierCV",
     "Status",
     "__version__",
     "certificate",
+    "mkl_path",
     "solve",
 ]

@@ -73,15 +73,22 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         table, classes, codes, s = self._check_training(X, y, sample_weight)
-        budget = self._budget(float(s.sum()))
         with blas_threads(table.shape[-2]):
-            kernels, bank, rows = self._fit_kernels(table, codes, s, budget)
-            labels = codes[rows.first]
-            signs = [2.0 * (labels == c) - 1.0 for c in (range(classes.size) if classes.size > 2 else [1])]
-            problems = [Problem(bank, y_c, rows.s, self.lam, budget, self.fit_intercept) for y_c in signs]
+            kernels, bank, rows, problems = self._pose(table, classes, codes, s)
             results = self._solve_all(problems, self._starts(len(problems), bank))
         self._store(classes, kernels, bank, rows, results)
         return self
+
+    def _pose(
+        self, table: Floats, classes: np.ndarray, codes: Ints, s: Floats
+    ) -> tuple[FittedDictionary | PrecomputedKernels, KernelBank, Rows, list[Problem]]:
+        """Fit the kernels, and return them with one problem for two classes, else one a class."""
+        budget = self._budget(float(s.sum()))
+        kernels, bank, rows = self._fit_kernels(table, codes, s, budget)
+        labels = codes[rows.first]
+        signs = [2.0 * (labels == c) - 1.0 for c in (range(classes.size) if classes.size > 2 else [1])]
+        problems = [Problem(bank, y_c, rows.s, self.lam, budget, self.fit_intercept) for y_c in signs]
+        return kernels, bank, rows, problems
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Floats, np.ndarray, Ints, Floats]:
         if self._is_precomputed:

@@ -16,6 +16,7 @@ from ..threads import blas_threads
 from .amp import amp
 from .driver import Iterates, Point, Rule, run
 from .interior_point import interior_point, workspace
+from .path import mkl_path
 from .result import Record, SolveResult, Status
 from .vi import vi
 
@@ -131,6 +132,7 @@ __all__ = [
     "choose",
     "estimate_workspace",
     "interior_point",
+    "mkl_path",
     "run",
     "solve",
     "vi",

@@ -1,0 +1,459 @@
+"""Certified solutions of problem (11) for many lam and rho, each from what the others have shown.
+
+**Where a solution is known already.** Write ``G = max_j ||g_j||`` at a dual solution alpha. As lam changes, the
+solution of ordinary MKL moves along a ray on two ends of the path, and so does that of StPMKL under a binding
+budget; on a ray nothing has to be solved:
+
+    lam >= lam_max               same alpha,                  f ~ 1 / lam (the constant of f tends to the heavier class)
+    budget active, theta > 0     same alpha,                  f ~ 1 / lam (lam (1 - theta) does not change)
+    all alpha_i < h              alpha ~ lam,                 same f      (hard margin)
+
+So a grid over (lam, rho) is one path in lam: where the budget is inactive, StPMKL(lam, rho) is SiPMKL(lam), shared
+by every rho; where it is active, one solution gives all larger lam of that rho. Every result is certified by its own
+problem, never by these arguments: a scaled copy that is not within the tolerance is not used.
+
+**Where it is not**, the neighbour says which kernels matter. Those with ``||g_j||`` near G are solved for alone; the
+certificate on all kernels then proves the result, or names the kernels that were missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Floats, Ints
+from ..kernels import KernelDictionary, PrecomputedKernels, paper_dictionary
+from ..kernels.bank import KernelBank
+from ..kernels.family import EPS, FittedFamily
+from ..problem import KernelFunction, Problem
+from ..threads import blas_threads
+from ..uncertainty import Budget
+from .driver import Iterates, Point, Rule, run
+from .interior_point import interior_point
+from .result import SolveResult, Status
+
+if TYPE_CHECKING:
+    from ..kernels.family import Part
+
+SPAN = 1e-4  # the smallest lam of a grid, in units of the largest
+NEAR = 0.8  # kernels with ||g_j|| >= NEAR G are solved for
+LIMIT = 200  # iterations of the interior point
+
+
+# -- the grid ----------------------------------------------------------------------------------------------------
+
+
+def lam_max(problem: Problem) -> float:
+    """Return the lam from which on ordinary MKL no longer learns: a larger lam only scales its f, by ``1 / lam``.
+
+    f itself is constant for no finite lam: the penalty ``(sum ||f_j||)^2`` has no slope at f = 0, so that
+    ``lam sum ||f_j|| = G > 0``. What ends is the change of alpha. Without intercept, and for classes of equal weight,
+    ``alpha = h`` is optimal if and only if no row lies beyond the margin, ``y_i f(x_i) <= 1``, for the f of the
+    largest ``g_j``, which gives lam_max in closed form (an upper bound where several kernels are largest):
+
+        lam_max = max_i y_i g_j(x_i),      with an intercept   (max_{y_i > 0} g_j(x_i) - min_{y_i < 0} g_j(x_i)) / 2
+
+    For classes of unequal weight and an intercept the heavier class is not at h and its alpha is not known
+    beforehand. There, ``G max_j sqrt(kappa_j)`` at any alpha of the largest mass is an upper bound,
+    ``kappa_j = max_i k_j(x_i, x_i)``: no two values of f differ by more than 2. A budget only lowers it.
+    """
+    return _limit(problem).lam
+
+
+def lam_grid(problem: Problem, count: int, span: float = SPAN) -> Floats:
+    """Return ``count`` values of lam in decreasing order, evenly spaced in the logarithm, from :func:`lam_max` down."""
+    if isinstance(count, bool) or count < 1:
+        raise ValueError(f"lams must be at least 1, got {count!r}: it is the number of values of lam.")
+    top = lam_max(problem)
+    return np.geomspace(top, top * span, count) if count > 1 else np.array([top])
+
+
+def check_lams(lams: Any) -> Floats:
+    """Return given values of lam as an array; refuse what is no lam."""
+    values = np.asarray(lams, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not (np.isfinite(values) & (values > 0.0)).all():
+        raise ValueError(f"lams must be a number of values or a sequence of positive numbers, got {lams!r}.")
+    return values
+
+
+# -- what a solution tells about its neighbours ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Known:
+    """A point at one lam, with what its scaled copies need: to try one costs O(n log n), no kernels.
+
+    Attributes
+    ----------
+    values : array
+        ``f(x_i)`` without the intercept.
+    norms : array
+        ``||f_j||``.
+    q : array
+        ``||g_j||^2`` at alpha.
+    """
+
+    lam: float
+    point: Point
+    values: Floats
+    norms: Floats
+    q: Floats
+
+    @classmethod
+    def of(cls, problem: Problem, point: Point) -> Known:
+        values, norms = problem.evaluate(point.f)
+        return cls(problem.lam, point, values - point.f.intercept, norms, problem.gradient_norms(point.alpha))
+
+    def near(self) -> Ints:
+        """Return the kernels that may be active in the neighbourhood: ``||g_j|| >= NEAR max ||g||``."""
+        return np.flatnonzero(self.q >= NEAR**2 * self.q.max())
+
+    def copy(self, problem: Problem) -> Copy:
+        """Return the best scaled copy for a problem that differs in lam and budget."""
+        alpha, dual = self._shrink(problem)
+        ratio = self.lam / problem.lam
+        constants = (0.0, -1.0, 1.0) if problem.fit_intercept else (0.0,)
+        choices = [(c, c * self.point.f.intercept + (1.0 - c) * b) for c in (1.0, ratio) for b in constants]
+        primal, c, b = min((self._primal(problem, c, b), c, b) for c, b in choices)
+        return Copy(primal, dual, Point(alpha, KernelFunction(c * self.point.f.coef, b)))
+
+    def _shrink(self, problem: Problem) -> tuple[Floats, float]:
+        """Return the best feasible multiple of alpha, and D there: ``tau M - tau^2 G^2 / (2 lam)`` at its maximum."""
+        alpha, q = self.point.alpha, float(self.q.max())
+        mass = float(np.dot(problem.s, alpha)) / problem.total
+        allowed = min(1.0, problem.budget.rho / mass) if mass > 0.0 else 1.0
+        tau = min(allowed, problem.lam * mass / q) if q > 0.0 else allowed
+        return tau * alpha, tau * mass - tau * tau * q / (2.0 * problem.lam)
+
+    def _primal(self, problem: Problem, c: float, b: float) -> float:
+        v = 1.0 - problem.y * (c * self.values + b)
+        return problem.penalty.value(c * self.norms) + problem.budget.support(v, problem.s) / problem.total
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A scaled copy of a known point, with its expected values."""
+
+    primal: float
+    dual: float
+    point: Point
+
+    def promises(self, rule: Rule) -> bool:
+        """Whether the certificate can be expected to meet the rule."""
+        return self.primal - self.dual <= rule.atol + rule.tol * self.primal
+
+
+def _limit(problem: Problem) -> Known:
+    """Return the solution at lam_max: alpha = h (the heavier class scaled down), f on the kernel of largest g_j."""
+    problem = problem.without_budget()
+    bank, y = problem.kernels, problem.y
+    alpha = problem.restore(np.full(bank.n, problem.budget.h))
+    q = problem.gradient_norms(alpha)
+    chosen = np.arange(bank.m) == q.argmax()
+    g = bank.expand(bank.adjoint(problem.s * alpha * y / problem.total)) * bank.spread(chosen.astype(np.float64))
+    values, norms = problem.evaluate(KernelFunction(g))
+    lam, b = _end_of_margin(problem, alpha, values, float(q.max()))
+    return Known(lam, Point(alpha, KernelFunction(g / lam, b)), values / lam, norms / lam, q)
+
+
+def _end_of_margin(problem: Problem, alpha: Floats, g: Floats, q: float) -> tuple[float, float]:
+    """Return the smallest lam for which no row is beyond the margin of ``f = g / lam + b``, and that b."""
+    if q <= 0.0:
+        return 1.0, 0.0  # f = 0 for every lam
+    positive = problem.y > 0
+    if not problem.fit_intercept:
+        return float((problem.y * g).max()), 0.0
+    highest, lowest = g[positive].max(initial=-np.inf), g[~positive].min(initial=np.inf)
+    lam = 0.5 * float(highest - lowest)
+    if alpha.min() < (1.0 - 1e-12) * problem.budget.h:
+        lam = float(np.sqrt(q * problem.kernels.diagonal_bound().max()))
+    return lam, 1.0 - float(highest) / lam
+
+
+# -- some of the kernels -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Some(FittedFamily):
+    """Some kernels of a family."""
+
+    names: tuple[str, ...]
+    cores: Floats
+    entry_error: float
+
+    def basis(self, X: Floats) -> Floats | None:
+        raise NotImplementedError("the basis on the training rows is in the bank already")
+
+    def part(self, a: Floats) -> Part:
+        raise NotImplementedError("predictions are made with the coefficients in the whole bank")
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """Some kernels of a bank, as a bank of their own.
+
+    Attributes
+    ----------
+    bank : KernelBank
+    positions : list of array
+        Where the coefficients of each of its families stand in a flat vector of the whole bank, ``size`` long.
+    """
+
+    bank: KernelBank
+    positions: list[Ints]
+    size: int
+
+    @classmethod
+    def of(cls, bank: KernelBank, kernels: Ints) -> Restriction:
+        """Keep the kernels with these numbers."""
+        wanted = np.zeros(bank.m, dtype=np.bool_)
+        wanted[kernels] = True
+        families, bases, positions, first = [], [], [], 0
+        for block in bank.blocks(np.arange(bank.size, dtype=np.float64)):
+            kept = np.flatnonzero(wanted[first : first + block.shape[0]])
+            if kept.size:
+                B, cores = _family_at(bank, int(block[0, 0]), block.size)
+                names = tuple(bank.names[first + j] for j in kept)
+                families.append(_Some(names, cores[kept], bank.entry_error))
+                bases.append(B)
+                positions.append(block[kept].astype(np.intp))
+            first += block.shape[0]
+        return cls(KernelBank(families, bases, bank.n), positions, bank.size)
+
+    def place(self, f: KernelFunction) -> KernelFunction:
+        """Return the same function with coefficients of all kernels: 0 for those left out."""
+        coef = np.zeros(self.size)
+        for position, a in zip(self.positions, self.bank.blocks(f.coef), strict=True):
+            coef[position] = a
+        return KernelFunction(coef, f.intercept)
+
+
+def _family_at(bank: KernelBank, start: int, size: int) -> tuple[Floats | None, Floats]:
+    """Return basis and cores of the family whose coefficients begin at ``start``."""
+    stack = next(s for s in bank.stacks if s.a.start <= start < s.a.stop)
+    position, rank = (start - stack.a.start) // size, stack.cores.shape[2]
+    B = None if stack.basis is None else stack.basis[:, position * rank : (position + 1) * rank]
+    return B, stack.cores[position]
+
+
+# -- the walk ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Walk:
+    """Solves problems that differ in lam and budget only, and remembers what it has solved."""
+
+    problem: Problem
+    rule: Rule
+    solver: str = "auto"
+    max_iter: int | None = None
+    verbose: int = 0
+    known: list[Known] = field(default_factory=list)
+
+    def solve(self, lam: float, budget: Budget) -> SolveResult:
+        """Return the certified solution: a scaled copy of a known one where that is within the tolerance."""
+        problem = replace(self.problem, lam=lam, budget=budget)
+        self.known = self.known or [_limit(problem)]
+        copies = [(k.copy(problem), k) for k in self.known]
+        copy, nearest = min(copies, key=lambda pair: pair[0].primal - pair[0].dual)
+        if copy.promises(self.rule):
+            result = run(problem, iter([lambda: copy.point]), self.rule, verbose=self.verbose)
+            if result.status in (Status.CONVERGED, Status.INTERRUPTED):
+                return result
+        result = self._solve_anew(problem, nearest, copy.point)
+        self.known.append(Known.of(problem, Point(result.alpha, result.f)))
+        return result
+
+    def _solve_anew(self, problem: Problem, nearest: Known, start: Point) -> SolveResult:
+        from . import choose, solve  # solvers/__init__.py imports this module
+
+        rule = self.rule
+        if choose(self.solver) == "interior-point":
+            growth = Growth(problem, nearest.near(), replace(rule, max_iter=self.max_iter or LIMIT), start)
+            result = run(problem, growth.iterates(), rule, verbose=self.verbose)
+            if result.status in (Status.CONVERGED, Status.INTERRUPTED):
+                return replace(result, n_iter=growth.n_iter)
+        options: dict[str, Any] = {"tol": rule.tol, "atol": rule.atol, "max_iter": self.max_iter}
+        return solve(problem, self.solver, **options, start=start, verbose=self.verbose)
+
+
+@dataclass
+class Growth:
+    """Solves for a few kernels, adds those that the dual point says are missing, and solves again."""
+
+    problem: Problem
+    kernels: Ints
+    rule: Rule
+    start: Point
+    n_iter: int = 0
+
+    def iterates(self) -> Iterates:
+        """Yield the solution of each round, as a point of the whole problem; end when no kernel is missing."""
+        yield lambda: self.start  # the best known, should the first round be interrupted
+        half = replace(self.rule, tol=0.5 * self.rule.tol, atol=0.5 * self.rule.atol)
+        while True:
+            part = Restriction.of(self.problem.kernels, self.kernels)
+            problem = replace(self.problem, kernels=part.bank)
+            result = run(problem, interior_point(problem), half)
+            self.n_iter += result.n_iter
+            point = Point(result.alpha, part.place(result.f))
+            yield lambda: point
+            if result.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            q = self.problem.gradient_norms(point.alpha)
+            kernels = np.union1d(self.kernels, np.flatnonzero(q >= NEAR**2 * q.max()))
+            if kernels.size == self.kernels.size:
+                return
+            self.kernels = kernels
+
+
+def mkl_grid(
+    problem: Problem,
+    lams: Sequence[float] | Floats,
+    rhos: Iterable[float | None],
+    *,
+    tol: float = 1e-4,
+    atol: float = 0.0,
+    solver: str = "auto",
+    max_iter: int | None = None,
+    verbose: int = 0,
+) -> list[list[SolveResult]]:
+    """Return certified solutions for every pair of a grid: one list for each rho, in the order of ``lams``.
+
+    By the equivalence of StPMKL and SiPMKL it takes about as many solutions as there are values of lam, and one for
+    each rho whose budget binds; the others are scaled copies, each certified by its own problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its lam and its budget's rho are not used.
+    lams : sequence of float
+        Best in decreasing order.
+    rhos : sequence of float or None
+        None is no budget.
+    tol, atol, solver, max_iter, verbose
+        As in :func:`~robustmkl.solvers.solve`.
+
+    Notes
+    -----
+    Interrupted, it returns what there is: the result that was being computed has the status INTERRUPTED, and those
+    after it are missing.
+    """
+    lams, h = check_lams(lams), problem.budget.h
+    budgets = [Budget(h if rho is None else rho, h) for rho in rhos]
+    walk = Walk(problem, Rule(tol, atol), solver, max_iter, verbose)
+    found: list[list[SolveResult]] = [[] for _ in budgets]
+    with blas_threads(problem.kernels.n):
+        # From weak budgets to strong ones: what is solved without budget serves all budgets that are inactive.
+        for i in sorted(range(len(budgets)), key=lambda i: -budgets[i].rho):
+            for lam in lams:
+                found[i].append(walk.solve(float(lam), budgets[i]))
+                if found[i][-1].status is Status.INTERRUPTED:
+                    return found
+    return found
+
+
+def mkl_path(
+    problem: Problem | Any,
+    y: Any = None,
+    lams: int | Sequence[float] | Floats = 10,
+    rho: float | None = None,
+    *,
+    kernels: str | KernelDictionary = "paper",
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    h: float = 1.0,
+    tol: float = 1e-4,
+    atol: float = 0.0,
+    solver: str = "auto",
+    max_iter: int | None = None,
+    verbose: int = 0,
+) -> list[SolveResult]:
+    """Return certified solutions of problem (11) for many lam.
+
+    Parameters
+    ----------
+    problem : Problem, or array or data frame of shape (n, d), or (m, n, n) with ``kernels="precomputed"``
+        A Problem brings labels, weights, kernels and ``h``; its lam is not used.
+    y : array of shape (n,)
+        Labels of two classes, if rows are given.
+    lams : int or sequence of float
+        A number of values, evenly spaced in the logarithm from :func:`lam_max` down to ``1e-4`` of it (see
+        :func:`lam_grid`); or the values, best in decreasing order.
+    rho : float, optional
+        The budget. None: that of the problem; for rows, no budget.
+    kernels, fit_intercept, sample_weight, h
+        What the problem is made of, if rows are given.
+    tol, atol, solver, max_iter, verbose
+        As in :func:`~robustmkl.solvers.solve`.
+
+    Returns
+    -------
+    list of SolveResult
+        In the order of ``lams``. For rows given, alpha has one entry a row of positive weight. Interrupted, the path
+        ends early, and its last result has the status INTERRUPTED.
+
+    Examples
+    --------
+    >>> from robustmkl import mkl_path
+    >>> from robustmkl.datasets import load_uci
+    >>> X, y = load_uci("heart", return_X_y=True)
+    >>> [result.converged for result in mkl_path(X, y, lams=[0.1, 0.05, 0.02])]
+    [True, True, True]
+    """
+    if not isinstance(problem, Problem):
+        problem = _problem(problem, y, lams, tol, kernels, fit_intercept, sample_weight, h)
+    elif y is not None:
+        raise ValueError("y is given beside a Problem, which has its labels: give mkl_path(problem, lams=..).")
+    values = lam_grid(problem, int(lams)) if isinstance(lams, Integral) else lams
+    rho = problem.budget.rho if rho is None else rho
+    options: dict[str, Any] = {"tol": tol, "atol": atol, "solver": solver, "max_iter": max_iter, "verbose": verbose}
+    return mkl_grid(problem, values, [rho], **options)[0]
+
+
+def _problem(
+    X: Any, y: Any, lams: Any, tol: float, kernels: str | KernelDictionary, fit_intercept: bool, weight: Any, h: float
+) -> Problem:
+    """Return the problem of rows and labels, with kernels exact enough for the smallest lam."""
+    given = np.asarray(X, dtype=np.float64)
+    n = given.shape[-2] if given.ndim > 1 else 0
+    s = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    labels = np.asarray(y)
+    if given.ndim != (3 if _is_precomputed(kernels) else 2) or labels.shape != (n,) or s.shape != (n,):
+        raise ValueError(
+            f"X has shape {given.shape}, y {labels.shape} and sample_weight {s.shape}: give rows (n, d), or kernels "
+            "(m, n, n) with kernels='precomputed', and one label and one weight a row."
+        )
+    if not np.isfinite(given).all():
+        raise ValueError("X holds NaN or infinity: leave those rows out, or fill the values in.")
+    kept = np.flatnonzero(s > 0.0)
+    classes, codes = np.unique(labels[kept], return_inverse=True)
+    if classes.size != 2:
+        raise ValueError(f"a path is of two classes, y holds {classes.size}: {classes[:5]}. Take one class against all.")
+    signs, budget = 2.0 * codes - 1.0, Budget(h, h)
+
+    def build(exact: bool) -> Problem:
+        return Problem(_bank(X, given, kept, kernels, exact), signs, s[kept], 1.0, budget, fit_intercept)
+
+    problem = build(exact=False)
+    least = SPAN * lam_max(problem) if isinstance(lams, Integral) else float(check_lams(lams).min())
+    error = problem.kernels.entry_error
+    return build(exact=True) if error > EPS and 2.0 * error * h / least > 0.1 * tol else problem
+
+
+def _is_precomputed(kernels: Any) -> bool:
+    return isinstance(kernels, str) and kernels == "precomputed"
+
+
+def _bank(X: Any, given: Floats, kept: Ints, kernels: str | KernelDictionary, exact: bool) -> KernelBank:
+    if _is_precomputed(kernels):
+        return PrecomputedKernels(given, kept).bank()
+    if not (isinstance(kernels, KernelDictionary) or kernels == "paper"):
+        raise ValueError(f"kernels must be 'paper', 'precomputed' or a KernelDictionary, got {kernels!r}.")
+    dictionary = kernels if isinstance(kernels, KernelDictionary) else paper_dictionary()
+    names = [str(c) for c in X.columns] if hasattr(X, "columns") else None
+    return dictionary.fit(given[kept], names, exact).bank(given[kept])
