@@ -214,6 +214,21 @@ class KernelBank:
             mine[i][:] = block
         return out
 
+    def restrict(self, a: Floats, part: KernelBank, families: Sequence[int]) -> Floats:
+        """Return the coefficients on ``part = select(families)`` of functions with coefficients ``a`` here."""
+        out, mine = np.zeros(part.size), self.blocks(a)
+        for block, i in zip(part.blocks(out), families, strict=True):
+            block[:] = mine[i]
+        return out
+
+    def kernels_of(self, families: Sequence[int]) -> Ints:
+        """Return the numbers of the kernels of some families."""
+        return np.concatenate([np.arange(self._first[i], self._first[i + 1]) for i in families])
+
+    def by_family(self, values: Floats) -> Floats:
+        """Return the largest of one number a kernel within each family."""
+        return np.maximum.reduceat(values, self._first[:-1])
+
     def _like(
         self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Floats | None], n: int
     ) -> KernelBank:

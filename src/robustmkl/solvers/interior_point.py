@@ -31,7 +31,9 @@ from .newton import Inverse, Middle
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
 DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank
+PROMISING = 0.7  # families begin active whose gradient is so large, relative to the largest
 NEAR = 0.95  # a family enters when the norm of one of its gradients comes so near t
+SHORTEST = 1e-12  # step
 REFINED = 1e-12  # relative residual at which refinement stops
 
 
@@ -71,10 +73,10 @@ class InteriorPoint:
         self.problem, self.h = problem, problem.budget.h
         self.budget, self.intercept = not problem.budget.is_slack, problem.fit_intercept
         self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
-        self.families = np.arange(len(problem.kernels.cores))
-        self.bank = problem.kernels
-        self.rows.attach(self.bank)
-        self.state = self._start()
+        self.bank, self.families = problem.kernels, list(range(len(problem.kernels.cores)))
+        up, down = self._levels()
+        self._activate(self._promising(np.where(problem.y > 0, up, down)))
+        self.state = self._start(up, down)
 
     # -- the iterate -----------------------------------------------------------------------------------------
 
@@ -84,16 +86,19 @@ class InteriorPoint:
     def _slack(self, z: Floats, t: float) -> Cones:
         return self._cones(np.full(self.bank.m, t), self.bank.expand(z))
 
-    def _start(self) -> State:
+    def _levels(self) -> tuple[float, float]:
+        """Return an alpha for each class, strictly inside Q."""
+        problem = self.problem
+        alpha = np.full(problem.kernels.n, 0.5 * min(self.h, problem.budget.rho))
+        alpha = problem.restore(alpha) if self.intercept else alpha
+        return float(alpha[problem.y > 0].max(initial=0.0)), float(alpha[problem.y < 0].max(initial=0.0))
+
+    def _start(self, up: float, down: float) -> State:
         """Return a strictly feasible point: f = 0, and alpha on a ray where the dual is sensible."""
         problem, m = self.problem, self.bank.m
-        alpha = np.full(self.bank.n, 0.5 * min(self.h, problem.budget.rho))
-        alpha = problem.restore(alpha) if self.intercept else alpha
-        up, down = float(alpha[problem.y > 0].max(initial=0.0)), float(alpha[problem.y < 0].max(initial=0.0))
         kappa = 0.5 * self.budget
         image = self.rows.run(passes.begin, up, down, 1.5 - kappa).sums
-        slack = self._slack(image["z"], 0.0)
-        largest = float(slack.norms().max())
+        largest = float(self._slack(image["z"], 0.0).norms().max())
         ray = float(np.clip(problem.lam * image["mass"] / max(largest**2, 1e-300), 1e-3, 1.0))
         image = self.rows.run(passes.begin, ray * up, ray * down, 1.5 - kappa).sums
         t = max(1.5 * ray * largest, 0.1 * np.sqrt(problem.lam))
@@ -105,7 +110,7 @@ class InteriorPoint:
 
     def point(self) -> Point:
         """Return the iterate as a candidate: alpha, and f from the multipliers of the cones."""
-        coef = self.problem.kernels.embed(-self.state.zeta.coef, self.bank, self.families.tolist())
+        coef = self.problem.kernels.embed(-self.state.zeta.coef, self.bank, self.families)
         return Point(self.rows.gather("alpha"), KernelFunction(coef, -self.state.b))
 
     @property
@@ -121,19 +126,63 @@ class InteriorPoint:
         self.state = replace(v, bounds=bounds)
         return (bounds + v.kappa * v.left + v.slack.dot(v.zeta)) / self.degree
 
+    # -- the active families ---------------------------------------------------------------------------------
+
+    def _activate(self, families: list[int]) -> None:
+        self.families, self.bank = families, self.problem.kernels.select(families)
+        self.rows.attach(self.bank)
+
+    def _promising(self, alpha: Floats) -> list[int]:
+        """Return the families to begin with: those of the largest gradients, and those with B = I."""
+        bank = self.problem.kernels
+        size = bank.by_family(self.problem.gradient_norms(alpha))
+        large = size >= PROMISING**2 * size.max()
+        return [i for i in self.families if large[i] or bank.basis_of(i) is None]
+
+    def enter(self, mu: float) -> bool:
+        """Let in the families with a gradient whose norm comes near t; return whether any did.
+
+        t is raised to keep the new cones strictly satisfied; their zeta are on the central path of ``mu``.
+        """
+        bank, v = self.problem.kernels, self.state
+        norms = np.sqrt(bank.by_family(self.problem.gradient_norms(self.rows.gather("alpha"))))
+        new = [i for i in np.flatnonzero(norms > NEAR * v.t).tolist() if i not in self.families]
+        if not new:
+            return False
+        old, families = self.bank, self.families
+        self._activate(sorted(families + new))
+        t = max(v.t, 1.05 * float(norms[new].max()))
+        slack = self._slack(self.rows.run(passes.project).sums["z"], t)
+        scale = mu / slack.determinants()
+        central = slack.mix(scale * t, -scale, slack, np.zeros(self.bank.m))
+        known = np.isin(bank.kernels_of(self.families), bank.kernels_of(families))
+        head = np.empty(self.bank.m)
+        head[known], head[~known] = v.zeta.head, central.head[~known]
+        kept = bank.restrict(bank.embed(v.zeta.coef, old, families), self.bank, self.families)
+        coef = np.where(self.bank.spread(known.astype(np.float64)) > 0.0, kept, central.coef)
+        self.state = replace(v, t=t, slack=slack, zeta=self._cones(head, coef))
+        return True
+
     # -- one step --------------------------------------------------------------------------------------------
 
     def step(self, mu: float) -> float:
         """Take one predictor-corrector step; return its length, 0 where rounding allows none."""
+        try:
+            with np.errstate(all="ignore"):  # an overflow is the end of the road, not a surprise
+                return self._predict_and_correct(mu)
+        except np.linalg.LinAlgError:
+            return 0.0
+
+    def _predict_and_correct(self, mu: float) -> float:
         self._factor()
         affine = self._direction(0.0, None)
         sigma = min(1.0, max(self._mu_after(affine, self._longest(affine)) / mu, 0.0)) ** 3  # Mehrotra's choice
         d = self._direction(sigma * mu, affine)
         length = FRACTION * self._longest(d)
         length = 1.0 if length >= FRACTION else length
-        while length > 1e-12 and not self._inside(d, length):
+        while length > SHORTEST and not self._inside(d, length):
             length *= 0.8
-        if not length > 1e-12:
+        if not length > SHORTEST:  # also if it is NaN
             return 0.0
         self._advance(d, length)
         return length
@@ -201,7 +250,7 @@ class InteriorPoint:
         bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
         bottom += [v.tilt] * self.intercept
         bottom += [-r_kappa / v.kappa] if self.budget else []
-        _, low = self._solve("top", 3, np.array(bottom))
+        _, low = self._solve("top", 2 if affine is None else 3, np.array(bottom))
         return self._complete(low, pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
@@ -257,10 +306,9 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
         yield solver.point
         idle = 0 if mu < best else idle + 1
         best = min(mu, best)
-        try:
-            if solver.step(mu) == 0.0:
-                return
-        except np.linalg.LinAlgError:
+        if solver.enter(mu):
+            mu = best = solver.observe()
+        if not solver.step(mu) > 0.0:
             return
 
 

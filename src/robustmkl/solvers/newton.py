@@ -81,14 +81,14 @@ class Inverse:
         return blockwise(self.stacks, [np.swapaxes(L, 1, 2) for L in self.L], V)
 
     def _K(self, V: Floats) -> Floats:
-        return blockwise(self.stacks, self.L, cho_solve(self.inner, self._Lt(V), check_finite=False))
+        return blockwise(self.stacks, self.L, solve(self.inner, self._Lt(V)))
 
     def small(self, g: Floats, free: list[Floats]) -> tuple[Floats, list[Floats]]:
         """Return the small parts of the solution, ``(K (g + U_F'x_F), x_F)``, from those of the right-hand side."""
         rhs = np.concatenate(free)
         if not self.others:
-            return g, np.split(cho_solve(self.S, rhs, check_finite=False), self.cuts)
-        x = cho_solve(self.S, rhs - self.U @ self._K(g), check_finite=False)
+            return g, np.split(solve(self.S, rhs), self.cuts)
+        x = solve(self.S, rhs - self.U @ self._K(g))
         return self._K(g + self.U.T @ x), np.split(x, self.cuts)
 
 
@@ -114,6 +114,8 @@ def _roots(H: Floats) -> Floats:
 
 def factor(A: Floats) -> Factor:
     """Factor A, with as little added to the diagonal as makes it positive definite; refinement takes it out."""
+    if A.size == 0:
+        return A, True
     diagonal = A.diagonal().copy()
     for jitter in (0.0, *(10.0**k for k in range(-15, -3))):
         shifted = A.copy()
@@ -122,6 +124,11 @@ def factor(A: Floats) -> Factor:
             lower, _ = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             continue
-        if np.isfinite(lower[-1, -1]):
+        if np.isfinite(lower.diagonal()).all():
             return lower, True
     raise np.linalg.LinAlgError("the Newton matrix is not positive definite")
+
+
+def solve(A: Factor, rhs: Floats) -> Floats:
+    """Solve with a factor; there may be no unknowns."""
+    return np.asarray(cho_solve(A, rhs, check_finite=False)) if rhs.size else rhs

@@ -51,8 +51,8 @@ def weigh(block: Block, h: float, most: int) -> Summary:
 
 
 def split(block: Block, cut: float) -> Summary:
-    """Set apart the free rows, ``omega / D >= cut``; return U of them, and ``U'A^-1 U`` of the others without H."""
-    free = block["size"] >= cut
+    """Set apart the free rows, ``omega / D > cut`` (ties at the cut are not free); return U of them, and ``U'A^-1 U`` of the others without H."""
+    free = block["size"] > cut
     block["free"] = np.flatnonzero(free)
     block["inverse"] = np.where(free, 0.0, 1.0 / block["diagonal"])
     gram = np.zeros((0, 0)) if np.isneginf(cut) else block.gram(np.where(free, 0.0, block["size"]))
