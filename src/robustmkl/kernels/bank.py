@@ -190,8 +190,7 @@ class KernelBank:
     def take(self, rows: Ints) -> KernelBank:
         """Return the same kernels on some of the rows."""
         bases = [None if B is None else B[rows] for B in map(self.basis_of, range(len(self.cores)))]
-        square = np.ix_(rows, rows)
-        cores = [C[:, *square] if B is None else C for B, C in zip(bases, self.cores, strict=True)]
+        cores = [C[:, rows[:, None], rows[None, :]] if B is None else C for B, C in zip(bases, self.cores, strict=True)]
         return self._like(self.names_by_family, cores, bases, rows.size)
 
     def place(self, a: Floats, part: KernelBank, rows: Ints) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Ints
 
 SLICE = 4096  # rows at a time in the weighted Gram product: its scratch stays small
 
@@ -47,6 +47,7 @@ class Block:
     def __init__(self, number: int, y: Floats, omega: Floats) -> None:
         self.number, self.y, self.omega, self.signed = number, y, omega, omega * y
         self.kept: dict[str, Floats] = {}
+        self.free: Ints = np.empty(0, dtype=np.intp)  # rows that a solver treats apart
 
     def attach(self, basis: Floats, unit: list[slice], rank: int) -> None:
         """Give the block its kernels."""

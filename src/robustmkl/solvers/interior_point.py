@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Floats
-from ..kernels.bank import KernelBank
 from ..problem import KernelFunction, Problem
-from ..rows import MemoryRows, Summary
+from ..rows import MemoryRows
 from . import passes
 from .cone import Cones, Scaling, largest_step, product, quotient
 from .driver import Iterates, Point
@@ -200,7 +199,7 @@ class InteriorPoint:
         corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
         corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
         self.corner = np.diag(corner)
-        _, inner = self._solve("border", 2)
+        inner = self._solve("border", 2)
         self.schur = self.corner - inner
 
     def _cut(self) -> float:
@@ -211,14 +210,14 @@ class InteriorPoint:
             return -np.inf
         return float(np.partition(np.concatenate(sizes), -rank)[-rank])
 
-    def _solve(self, name: str, rounds: int, bottom: Floats | None = None) -> tuple[Floats, Floats]:
-        """Solve for the columns kept under a name, with refinement; return ``U'x`` and the border's part.
+    def _solve(self, name: str, rounds: int, bottom: Floats | None = None) -> Floats:
+        """Solve for the columns kept under a name, with refinement; return the border's part of the solution.
 
         Without ``bottom`` the system is A alone, and the border's part is ``border' x``.
         """
         low = None if bottom is None else np.zeros_like(bottom)
         Hu: Floats | None = None
-        inner, first = 0.0, 0.0
+        inner, first = np.zeros(1), 0.0
         for _ in range(rounds):
             left = self.rows.run(passes.residual, name, Hu, low)
             norm = float(left.sums["norm"])
@@ -229,12 +228,12 @@ class InteriorPoint:
             delta_inner = self.rows.run(passes.expand, *small).sums["inner"]
             delta = None
             if bottom is not None and low is not None:
-                delta = np.linalg.solve(self.schur, bottom - inner - self.corner @ low - delta_inner[:, 0])
+                delta = np.linalg.solve(self.schur, bottom - self.corner @ low - inner - delta_inner[:, 0])
                 low = low + delta
             taken = self.rows.run(passes.accept, name, delta).sums
             inner = taken["inner"] if bottom is None else taken["inner"][:, 0]
             Hu = self.middle.times(taken["u"])
-        return (np.zeros(0) if Hu is None else Hu), (np.asarray(inner) if low is None else low)
+        return inner if low is None else low
 
     def _direction(self, mu: float, affine: Direction | None) -> Direction:
         """Return the direction towards complementarity ``mu``, with Mehrotra's second-order term if given."""
@@ -250,7 +249,7 @@ class InteriorPoint:
         bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
         bottom += [v.tilt] * self.intercept
         bottom += [-r_kappa / v.kappa] if self.budget else []
-        _, low = self._solve("top", 2 if affine is None else 3, np.array(bottom))
+        low = self._solve("top", 2 if affine is None else 3, np.array(bottom))
         return self._complete(low, pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
@@ -312,6 +311,7 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
             return
 
 
-def workspace(n: int) -> int:
-    """Return the bytes of the dense Newton matrix, its factor and the copies made on the way."""
-    return 8 * 5 * n * n
+def workspace(n: int, rank: int, identity: bool) -> int:
+    """Return the bytes that the solver takes beside the kernels, at most: all families active."""
+    rows = n * (rank * (not identity) + 40)
+    return 8 * (rows + 6 * n * n if identity or n <= DENSE * rank else rows + 10 * rank * rank)

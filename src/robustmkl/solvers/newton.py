@@ -1,8 +1,8 @@
 """The small side of the Newton system: everything of size sum r, p or three, whatever the number of rows.
 
-The matrix of d_alpha is ``A = diag(omega D) + U H U'``, U = diag(omega y) B, H block diagonal by family. With few rows it
-is factored as it stands (all rows are free). With many, the p free rows F, those of the largest omega / D, keep their
-own Schur complement and the others O go through Woodbury,
+The matrix of d_alpha is ``A = diag(omega D) + U H U'``, U = diag(omega y) B, H block diagonal by family. With few rows
+it is factored as it stands: all rows are free. With many, the p free rows F, those of the largest omega / D, keep
+their own Schur complement and the others O go through Woodbury,
 
     A_O^-1 = W - W U_O K U_O' W,   K = L (I + L' M L)^-1 L',   H = L L',   M = U_O' W U_O,   W = diag(omega D)^-1,
     S = (omega D)_F + U_F K U_F':

@@ -51,16 +51,19 @@ def weigh(block: Block, h: float, most: int) -> Summary:
 
 
 def split(block: Block, cut: float) -> Summary:
-    """Set apart the free rows, ``omega / D > cut`` (ties at the cut are not free); return U of them, and ``U'A^-1 U`` of the others without H."""
+    """Set apart the free rows, ``omega / D > cut`` (ties are not free).
+
+    Return U and the diagonal of the free rows, and ``U_O' W U_O`` of the others.
+    """
     free = block["size"] > cut
-    block["free"] = np.flatnonzero(free)
+    block.free = np.flatnonzero(free)
     block["inverse"] = np.where(free, 0.0, 1.0 / block["diagonal"])
     gram = np.zeros((0, 0)) if np.isneginf(cut) else block.gram(np.where(free, 0.0, block["size"]))
     signed = block.signed[free]
     return Summary(
         {"gram": gram},
         lists={
-            "U": [block.basis[block["free"]] * signed[:, None]],
+            "U": [block.basis[block.free] * signed[:, None]],
             "signed": [signed],
             "diagonal": [block["diagonal"][free]],
         },
@@ -102,14 +105,14 @@ def residual(block: Block, name: str, Hu: Floats | None, low: Floats | None) -> 
     if low is not None:
         left = left - (block["border"] @ low)[:, None]
     block["rhs"] = left
-    scale, free = block["inverse"] * block.signed, block["free"]
+    scale, free = block["inverse"] * block.signed, block.free
     g = block.adjoint(scale[:, None] * left) if free.size < scale.size else np.zeros((block.rank, left.shape[1]))
     return Summary({"g": g, "norm": np.asarray(np.sum(left * left))}, lists={"free": [left[free]]})
 
 
 def expand(block: Block, V: Floats, x_free: list[Floats]) -> Summary:
     """Keep the solution dx of ``A dx = rhs``, given its small parts; return ``border' dx``."""
-    free = block["free"]
+    free = block.free
     if free.size < block.y.size:
         dx = block["inverse"][:, None] * (block["rhs"] - block.signed[:, None] * block.forward(V))
     else:
