@@ -74,7 +74,8 @@ class KernelBank:
         self.names = tuple(name for of_family in names for name in of_family)
         self._first = np.cumsum([0, *(len(of_family) for of_family in names)])
         self._members = _alike(cores, bases)  # which families make up each stack
-        ordered = [B for members in self._members for i in members if (B := bases[i]) is not None]
+        # Columns stand together in memory, so that putting families side by side copies whole stretches.
+        ordered = [np.asfortranarray(B) for members in self._members for i in members if (B := bases[i]) is not None]
         self.basis = np.concatenate(ordered, axis=1) if ordered else np.empty((n, 0))
         self._lay_out([_stack_cores([cores[i] for i in members]) for members in self._members])
 

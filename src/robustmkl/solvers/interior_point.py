@@ -199,7 +199,7 @@ class InteriorPoint:
         corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
         corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
         self.corner = np.diag(corner)
-        inner = self._solve("border", 2)
+        inner = self._solve("border", 1)
         self.schur = self.corner - inner
 
     def _cut(self) -> float:
@@ -249,7 +249,7 @@ class InteriorPoint:
         bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
         bottom += [v.tilt] * self.intercept
         bottom += [-r_kappa / v.kappa] if self.budget else []
-        low = self._solve("top", 2 if affine is None else 3, np.array(bottom))
+        low = self._solve("top", 1 if affine is None else 2, np.array(bottom))
         return self._complete(low, pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
