@@ -138,8 +138,9 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _announce(self, n: int, columns: Sequence[str]) -> None:
         """Estimate the memory of the fit, refuse what cannot fit, and say the figure."""
         dictionary = self._dictionary()
-        m, coefficients = dictionary.count(n, columns)
-        need = dictionary.estimate_memory(n, columns) + estimate_workspace(self.solver, n, m, coefficients)
+        extent = dictionary.extent(n, columns)
+        m = extent.kernels
+        need = dictionary.estimate_memory(n, columns) + estimate_workspace(self.solver, n, extent)
         require(need, f"{m} kernels of {n:,} rows and solver={self.solver!r}")
         self.memory_estimate_ = need
         if self.verbose:

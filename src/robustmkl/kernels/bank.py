@@ -12,7 +12,6 @@ Families of equal shape are stacked, so that an operation costs a few BLAS calls
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -45,12 +44,6 @@ class Stack:
         """View the part of a flat a as (F, k, r)."""
         return a[self.a].reshape(self.shape)
 
-    def take(self, rows: Ints) -> tuple[Floats | None, Floats]:
-        """Return basis and cores on some of the rows; where B = I it is the cores that have rows."""
-        if self.basis is not None:
-            return self.basis[rows], self.cores
-        return None, self.cores[:, :, rows[:, None], rows[None, :]]
-
 
 class KernelBank:
     """The kernels of a problem: bases and cores of all families on the training rows.
@@ -65,24 +58,34 @@ class KernelBank:
     """
 
     def __init__(self, families: Sequence[FittedFamily], bases: Sequence[Floats | None], n: int) -> None:
-        self.n = n
-        self.names = tuple(name for family in families for name in family.names)
-        self.entry_error = max((family.entry_error for family in families), default=0.0)
-        self._first = np.cumsum([0, *(len(family.names) for family in families)])
-        self._members = _alike(families, bases)  # which families make up each stack
-        pairs = []
-        for members in self._members:
-            columns = [B for i in members if (B := bases[i]) is not None]
-            basis = np.concatenate(columns, axis=1) if columns else None
-            pairs.append((basis, _stack_cores([families[i].cores for i in members])))
-        self._lay_out(pairs)
+        error = max((family.entry_error for family in families), default=0.0)
+        self._build([f.names for f in families], [f.cores for f in families], bases, n, error)
 
-    def _lay_out(self, pairs: Sequence[tuple[Floats | None, Floats]]) -> None:
-        """Give every pair of bases and cores its place in the flat vectors."""
+    def _build(
+        self,
+        names: list[tuple[str, ...]],
+        cores: list[Floats],
+        bases: Sequence[Floats | None],
+        n: int,
+        entry_error: float,
+    ) -> None:
+        self.n, self.entry_error, self.cores = n, entry_error, cores
+        self.names_by_family = names
+        self.names = tuple(name for of_family in names for name in of_family)
+        self._first = np.cumsum([0, *(len(of_family) for of_family in names)])
+        self._members = _alike(cores, bases)  # which families make up each stack
+        # Columns stand together in memory, so that putting families side by side copies whole stretches.
+        ordered = [np.asfortranarray(B) for members in self._members for i in members if (B := bases[i]) is not None]
+        self.basis = np.concatenate(ordered, axis=1) if ordered else np.empty((n, 0))
+        self._lay_out([_stack_cores([cores[i] for i in members]) for members in self._members])
+
+    def _lay_out(self, all_cores: Sequence[Floats]) -> None:
+        """Give every stack its place in the flat vectors."""
         self.stacks: list[Stack] = []
         z = a = 0
-        for basis, cores in pairs:
+        for cores in all_cores:
             count, k, r = cores.shape[:3]
+            basis = self.basis[:, z : z + count * r] if z < self.basis.shape[1] else None
             stack = Stack(basis, cores, slice(z, z + count * r), slice(a, a + count * k * r))
             self.stacks.append(stack)
             z, a = stack.z.stop, stack.a.stop
@@ -106,16 +109,22 @@ class KernelBank:
     def adjoint(self, q: Floats) -> Floats:
         """Return ``z = B'q``, of every family."""
         z = np.empty(self.rank)
-        for s in self.stacks:
-            z[s.z] = q if s.basis is None else q @ s.basis
+        z[: self.basis.shape[1]] = q @ self.basis
+        for s in self.identities:
+            z[s.z] = q
         return z
 
     def forward(self, v: Floats) -> Floats:
         """Return ``B v``, summed over the families."""
-        f = np.zeros(self.n)
-        for s in self.stacks:
-            f += v[s.z] if s.basis is None else s.basis @ v[s.z]
+        f: Floats = self.basis @ v[: self.basis.shape[1]]
+        for s in self.identities:
+            f = f + v[s.z]
         return f
+
+    @property
+    def identities(self) -> list[Stack]:
+        """The stacks with B = I."""
+        return [s for s in self.stacks if s.basis is None]
 
     def cores_times(self, a: Floats) -> Floats:
         """Return ``C_j a_j`` for every kernel."""
@@ -171,12 +180,19 @@ class KernelBank:
         found = {i: s.a_view(a)[position] for s, members in self._stacked() for position, i in enumerate(members)}
         return [found[i] for i in sorted(found)]
 
+    def basis_of(self, family: int) -> Floats | None:
+        """Return the basis of one family, a view; None is the identity."""
+        for s, members in self._stacked():
+            if family in members and s.basis is not None:
+                r, position = s.shape[2], members.index(family)
+                return s.basis[:, position * r : (position + 1) * r]
+        return None
+
     def take(self, rows: Ints) -> KernelBank:
         """Return the same kernels on some of the rows."""
-        part = copy(self)
-        part.n = rows.size
-        part._lay_out([s.take(rows) for s in self.stacks])
-        return part
+        bases = [None if B is None else B[rows] for B in map(self.basis_of, range(len(self.cores)))]
+        cores = [C[:, rows[:, None], rows[None, :]] if B is None else C for B, C in zip(bases, self.cores, strict=True)]
+        return self._like(self.names_by_family, cores, bases, rows.size)
 
     def place(self, a: Floats, part: KernelBank, rows: Ints) -> Floats:
         """Return the coefficients here of the functions with coefficients ``a`` on ``part = take(rows)``."""
@@ -184,6 +200,41 @@ class KernelBank:
         for small, s in zip(part.stacks, self.stacks, strict=True):
             s.a_view(out)[..., rows if s.basis is None else slice(None)] = small.a_view(a)
         return out
+
+    def select(self, families: Sequence[int]) -> KernelBank:
+        """Return the bank of some of the families."""
+        names, cores = [self.names_by_family[i] for i in families], [self.cores[i] for i in families]
+        return self._like(names, cores, [self.basis_of(i) for i in families], self.n)
+
+    def embed(self, a: Floats, part: KernelBank, families: Sequence[int]) -> Floats:
+        """Return the coefficients here of the functions with coefficients ``a`` on ``part = select(families)``."""
+        out = np.zeros(self.size)
+        mine = self.blocks(out)
+        for i, block in zip(families, part.blocks(a), strict=True):
+            mine[i][:] = block
+        return out
+
+    def restrict(self, a: Floats, part: KernelBank, families: Sequence[int]) -> Floats:
+        """Return the coefficients on ``part = select(families)`` of functions with coefficients ``a`` here."""
+        out, mine = np.zeros(part.size), self.blocks(a)
+        for block, i in zip(part.blocks(out), families, strict=True):
+            block[:] = mine[i]
+        return out
+
+    def kernels_of(self, families: Sequence[int]) -> Ints:
+        """Return the numbers of the kernels of some families."""
+        return np.concatenate([np.arange(self._first[i], self._first[i + 1]) for i in families])
+
+    def by_family(self, values: Floats) -> Floats:
+        """Return the largest of one number a kernel within each family."""
+        return np.maximum.reduceat(values, self._first[:-1])
+
+    def _like(
+        self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Floats | None], n: int
+    ) -> KernelBank:
+        other = KernelBank.__new__(KernelBank)
+        other._build(names, cores, bases, n, self.entry_error)
+        return other
 
     def gram(self, j: int) -> Floats:
         """Return the Gram matrix of kernel j, as represented: ``B C_j B'``."""
@@ -199,13 +250,13 @@ class KernelBank:
         raise IndexError(f"kernel {j} does not exist: there are {self.m}.")
 
 
-def _alike(families: Sequence[FittedFamily], bases: Sequence[Floats | None]) -> list[list[int]]:
-    """Group the families whose cores have one shape; those with B = I stay alone, for their cores are large."""
+def _alike(cores: Sequence[Floats], bases: Sequence[Floats | None]) -> list[list[int]]:
+    """Group the families whose cores have one shape; those with B = I come last, each alone: their cores are large."""
 
     def key(i: int) -> tuple[int, ...]:
-        return (i, 0, 0) if bases[i] is None else (-1, *families[i].cores.shape[:2])
+        return (i, 0, 0) if bases[i] is None else (-1, *cores[i].shape[:2])
 
-    return [list(group) for _, group in groupby(sorted(range(len(families)), key=key), key=key)]
+    return [list(group) for _, group in groupby(sorted(range(len(cores)), key=key), key=key)]
 
 
 def _stack_cores(cores: list[Floats]) -> Floats:

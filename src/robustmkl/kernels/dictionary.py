@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,15 @@ from .family import FittedFamily, KernelFamily, Part
 from .gaussian import Gaussian
 
 Columns = Sequence[str] | Sequence[int] | str | int | None
+
+
+class Extent(NamedTuple):
+    """The size of a dictionary: kernels, coefficients of all of them, summed rank; is there a family with B = I?"""
+
+    kernels: int
+    coefficients: int
+    rank: int
+    identity: bool
 
 
 class KernelDictionary:
@@ -56,10 +66,15 @@ class KernelDictionary:
             out += [(family, group) for group in groups]
         return out
 
-    def count(self, n: int, columns: Sequence[str]) -> tuple[int, int]:
-        """Return the number of kernels, and of coefficients of all of them, for ``n`` training rows."""
+    def extent(self, n: int, columns: Sequence[str]) -> Extent:
+        """Return how large the kernels of ``n`` training rows are as a whole."""
         sizes = [family.size(n, index.size) for family, index in self._assignments(columns)]
-        return sum(size.kernels for size in sizes), sum(size.kernels * size.rank for size in sizes)
+        return Extent(
+            sum(size.kernels for size in sizes),
+            sum(size.kernels * size.rank for size in sizes),
+            sum(size.rank for size in sizes),
+            any(size.identity for size in sizes),
+        )
 
     def estimate_memory(self, n: int, columns: Sequence[str] | int, exact: bool = False) -> int:
         """Return the bytes that the kernels of ``n`` training rows occupy while they are built."""

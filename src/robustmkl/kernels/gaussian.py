@@ -16,6 +16,7 @@ from .family import FittedFamily, FittedGram, GramKernel, KernelFamily, Part, Si
 
 PAPER_WIDTHS = tuple(2.0**k for k in range(-3, 7))
 RANK_GUESS = 32  # at least the rank that the widths of the paper need on [0, 1]
+SLICE = 2048
 FEW_VALUES = FIRST_NODES  # a column with no more values than nodes has its values for nodes
 
 
@@ -113,7 +114,10 @@ class FittedColumn(FittedFamily):
         x = (X[:, 0] - self.origin) / self.span
         if self.M is None:
             return self.V[np.searchsorted(self.t, x)]
-        return np.asarray(chebvander(2.0 * x - 1.0, self.M.shape[0] - 1) @ self.M)
+        B = np.empty((x.size, self.M.shape[1]), order="F")
+        for i in range(0, x.size, SLICE):  # the Chebyshev polynomials of a slice of rows stay in the cache
+            B[i : i + SLICE] = chebvander(2.0 * x[i : i + SLICE] - 1.0, self.M.shape[0] - 1) @ self.M
+        return B
 
     def part(self, a: Floats) -> ColumnPart:
         alive = a.any(axis=1)

@@ -21,6 +21,7 @@ from .result import Record, SolveResult, Status
 from .vi import vi
 
 if TYPE_CHECKING:
+    from ..kernels.dictionary import Extent
     from ..problem import Problem
 
 
@@ -107,18 +108,19 @@ def _iterates(problem: Problem, name: str, rule: Rule, start: Point | None, gamm
         from .simplemkl import simplemkl  # libsvm is loaded by those who ask for it
 
         return simplemkl(problem)
-    n = problem.kernels.n
-    require(workspace(n), f"the Newton matrices of {n:,} rows", "use fewer rows, or solver='amp'")
+    bank = problem.kernels
+    need = workspace(bank.n, bank.rank, bool(bank.identities))
+    require(need, f"the Newton matrices of {bank.n:,} rows", "use fewer rows, or solver='amp'")
     return interior_point(problem)
 
 
-def estimate_workspace(solver: str, n: int, m: int, coefficients: int) -> int:
+def estimate_workspace(solver: str, n: int, extent: Extent) -> int:
     """Return the bytes that a solver needs beside the kernels."""
     name = choose(solver)
-    vectors = 8 * 12 * (coefficients + n)
+    vectors = 8 * 12 * (extent.coefficients + n)
     if name == "interior-point":
-        return vectors + workspace(n)
-    return vectors + (8 * m * n * n if name == "simplemkl" else 0)
+        return vectors + workspace(n, extent.rank, extent.identity)
+    return vectors + (8 * extent.kernels * n * n if name == "simplemkl" else 0)
 
 
 __all__ = [

@@ -4,10 +4,13 @@
     subject to 0 <= alpha <= h,  sum_i omega_i alpha_i <= rho,  sum_i omega_i y_i alpha_i = 0 (with an intercept),
                (t, R_j'z) in the second-order cone for every kernel j,   z = B'(omega y alpha),  C_j = R_j R_j'
 
-with ``omega = s / S``. Mehrotra's predictor-corrector with Nesterov-Todd scaling, from a strictly feasible start:
-the slacks are linear in (alpha, t), so only the dual residuals are driven to zero. The multipliers are l and x
-(bounds), kappa (budget: theta), -b (intercept) and zeta (cones), whose vector parts are the functions:
-``f_j = -zeta1_j``. Row i carries weight s_i in the barrier, so that weight 2 is exactly a row given twice.
+with ``omega = s / S``. Mehrotra's predictor-corrector with Nesterov-Todd scaling, from a strictly feasible start: the
+slacks are linear in (alpha, t), so only the dual residuals are driven to zero. The multipliers are l and x (bounds),
+kappa (budget: theta), -b (intercept) and zeta (cones), whose vector parts are the functions: ``f_j = -zeta1_j``. Row i
+carries weight s_i in the barrier, so that weight 2 is exactly a row given twice.
+
+The rows are touched through passes only (:mod:`.passes`); what is of size sum r is in :mod:`.newton`, the cones are
+in :mod:`.cone`. Only some families are active; the others enter when one of their ``||g_j||`` comes near t.
 """
 
 from __future__ import annotations
@@ -15,305 +18,300 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import Floats
-from ..kernels.bank import KernelBank
 from ..problem import KernelFunction, Problem
+from ..rows import MemoryRows
+from . import passes
 from .cone import Cones, Scaling, largest_step, product, quotient
 from .driver import Iterates, Point
+from .newton import Inverse, Middle
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
+DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank
+PROMISING = 0.7  # families begin active whose gradient is so large, relative to the largest
+NEAR = 0.95  # a family enters when the norm of one of its gradients comes so near t
+SHORTEST = 1e-12  # step
+REFINED = 1e-12  # relative residual at which refinement stops
 
 
 @dataclass(frozen=True)
 class State:
-    """The iterate. ``slack`` and ``left`` are functions of (alpha, t), recomputed rather than updated."""
+    """The small part of the iterate: all but the rows."""
 
-    alpha: Floats
-    lower: Floats  # l, multiplier of alpha >= 0
-    upper: Floats  # x, multiplier of alpha <= h
     kappa: float  # multiplier of the budget
     b: float  # multiplier of the intercept's equality
     t: float
     slack: Cones  # (t, R_j'z)
     zeta: Cones
     left: float  # rho - sum omega alpha
+    tilt: float  # sum omega y alpha
+    bounds: float = 0.0  # complementarity of the bounds
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A Newton direction, with the linear images that the corrector and the step length need."""
+    """The small part of a direction, and what is needed of its row part."""
 
-    alpha: Floats
-    lower: Floats
-    upper: Floats
     kappa: float
     b: float
     t: float
     slack: Cones
     zeta: Cones
     left: float
+    linear: float  # the complementarity of the bounds after a step: bounds + linear t + quadratic t^2
+    quadratic: float
+    longest: float
 
 
-@dataclass(frozen=True)
-class Model:
-    """The constants of the cone program."""
+class InteriorPoint:
+    """The cone program on the active families, its iterate, and one Newton step."""
 
-    problem: Problem
-    omega: Floats
+    def __init__(self, problem: Problem, block_rows: int | None = None) -> None:
+        self.problem, self.h = problem, problem.budget.h
+        self.budget, self.intercept = not problem.budget.is_slack, problem.fit_intercept
+        self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
+        self.bank, self.families = problem.kernels, list(range(len(problem.kernels.cores)))
+        up, down = self._levels()
+        self._activate(self._promising(np.where(problem.y > 0, up, down)))
+        self.state = self._start(up, down)
 
-    @classmethod
-    def of(cls, problem: Problem) -> Model:
-        return cls(problem, problem.s / problem.total)
+    # -- the iterate -----------------------------------------------------------------------------------------
+
+    def _cones(self, head: Floats, coef: Floats) -> Cones:
+        return Cones(self.bank, head, coef, self.bank.cores_times(coef))
+
+    def _slack(self, z: Floats, t: float) -> Cones:
+        return self._cones(np.full(self.bank.m, t), self.bank.expand(z))
+
+    def _levels(self) -> tuple[float, float]:
+        """Return an alpha for each class, strictly inside Q."""
+        problem = self.problem
+        alpha = np.full(problem.kernels.n, 0.5 * min(self.h, problem.budget.rho))
+        alpha = problem.restore(alpha) if self.intercept else alpha
+        return float(alpha[problem.y > 0].max(initial=0.0)), float(alpha[problem.y < 0].max(initial=0.0))
+
+    def _start(self, up: float, down: float) -> State:
+        """Return a strictly feasible point: f = 0, and alpha on a ray where the dual is sensible."""
+        problem, m = self.problem, self.bank.m
+        kappa = 0.5 * self.budget
+        image = self.rows.run(passes.begin, up, down, 1.5 - kappa).sums
+        largest = float(self._slack(image["z"], 0.0).norms().max())
+        ray = float(np.clip(problem.lam * image["mass"] / max(largest**2, 1e-300), 1e-3, 1.0))
+        image = self.rows.run(passes.begin, ray * up, ray * down, 1.5 - kappa).sums
+        t = max(1.5 * ray * largest, 0.1 * np.sqrt(problem.lam))
+        zeta = self._cones(np.full(m, t / (problem.lam * m)), np.zeros(self.bank.size))
+        return State(kappa, 0.0, t, self._slack(image["z"], t), zeta, *self._left(image))
+
+    def _left(self, image: dict[str, Floats]) -> tuple[float, float]:
+        return self.problem.budget.rho - float(image["mass"]), float(image["tilt"])
+
+    def point(self) -> Point:
+        """Return the iterate as a candidate: alpha, and f from the multipliers of the cones."""
+        coef = self.problem.kernels.embed(-self.state.zeta.coef, self.bank, self.families)
+        return Point(self.rows.gather("alpha"), KernelFunction(coef, -self.state.b))
 
     @property
     def degree(self) -> float:
         """The degree of the barrier: two bounds a row (of mean weight 1), the budget, one a cone."""
-        return 2.0 * self.problem.kernels.n + (not self.problem.budget.is_slack) + self.problem.kernels.m
+        return 2.0 * self.bank.n + self.budget + self.bank.m
 
-    def cones(self, heads: Floats, coef: Floats) -> Cones:
+    def observe(self) -> float:
+        """Compute the dual residuals of the rows; return mu, the mean complementarity."""
+        v = self.state
+        pull = self.bank.collapse(v.zeta.image)
+        bounds = float(self.rows.run(passes.observe, pull, v.b, v.kappa, self.h).sums["complementarity"])
+        self.state = replace(v, bounds=bounds)
+        return (bounds + v.kappa * v.left + v.slack.dot(v.zeta)) / self.degree
+
+    # -- the active families ---------------------------------------------------------------------------------
+
+    def _activate(self, families: list[int]) -> None:
+        self.families, self.bank = families, self.problem.kernels.select(families)
+        self.rows.attach(self.bank)
+
+    def _promising(self, alpha: Floats) -> list[int]:
+        """Return the families to begin with: those of the largest gradients, and those with B = I."""
         bank = self.problem.kernels
-        return Cones(bank, heads, coef, bank.cores_times(coef))
+        size = bank.by_family(self.problem.gradient_norms(alpha))
+        large = size >= PROMISING**2 * size.max()
+        return [i for i in self.families if large[i] or bank.basis_of(i) is None]
 
-    def slack(self, alpha: Floats, t: float) -> Cones:
-        """Return ``(t, R_j'z)`` for every j: linear in (alpha, t)."""
-        bank = self.problem.kernels
-        z = bank.adjoint(self.omega * self.problem.y * alpha)
-        return self.cones(np.full(bank.m, t), bank.expand(z))
+    def enter(self, mu: float) -> bool:
+        """Let in the families with a gradient whose norm comes near t; return whether any did.
 
-    def values(self, zeta: Cones, b: float) -> Floats:
-        """Return f on the training rows: ``-B sum_j C_j zeta1_j - b``."""
-        bank = self.problem.kernels
-        return -bank.forward(bank.collapse(zeta.image)) - b
+        t is raised to keep the new cones strictly satisfied; their zeta are on the central path of ``mu``.
+        """
+        bank, v = self.problem.kernels, self.state
+        norms = np.sqrt(bank.by_family(self.problem.gradient_norms(self.rows.gather("alpha"))))
+        new = [i for i in np.flatnonzero(norms > NEAR * v.t).tolist() if i not in self.families]
+        if not new:
+            return False
+        old, families = self.bank, self.families
+        self._activate(sorted(families + new))
+        t = max(v.t, 1.05 * float(norms[new].max()))
+        slack = self._slack(self.rows.run(passes.project).sums["z"], t)
+        scale = mu / slack.determinants()
+        central = slack.mix(scale * t, -scale, slack, np.zeros(self.bank.m))
+        known = np.isin(bank.kernels_of(self.families), bank.kernels_of(families))
+        head = np.empty(self.bank.m)
+        head[known], head[~known] = v.zeta.head, central.head[~known]
+        kept = bank.restrict(bank.embed(v.zeta.coef, old, families), self.bank, self.families)
+        coef = np.where(self.bank.spread(known.astype(np.float64)) > 0.0, kept, central.coef)
+        self.state = replace(v, t=t, slack=slack, zeta=self._cones(head, coef))
+        return True
 
-    def mu(self, v: State) -> float:
-        """Return the mean complementarity."""
-        rows = self.omega * (v.lower * v.alpha + v.upper * (self.problem.budget.h - v.alpha))
-        return (float(rows.sum()) + v.kappa * v.left + v.slack.dot(v.zeta)) / self.degree
+    # -- one step --------------------------------------------------------------------------------------------
 
+    def step(self, mu: float) -> float:
+        """Take one predictor-corrector step; return its length, 0 where rounding allows none."""
+        try:
+            with np.errstate(all="ignore"):  # an overflow is the end of the road, not a surprise
+                return self._predict_and_correct(mu)
+        except np.linalg.LinAlgError:
+            return 0.0
 
-def start(model: Model) -> State:
-    """Return a strictly feasible point, primal and dual: f = 0, and alpha on a ray where the dual is sensible."""
-    problem, omega = model.problem, model.omega
-    h, rho, m = problem.budget.h, problem.budget.rho, problem.kernels.m
-    alpha = np.full(problem.kernels.n, 0.5 * min(h, rho))
-    if problem.fit_intercept:
-        alpha = problem.restore(alpha)
-    q = float(problem.gradient_norms(alpha).max())
-    mass = float(np.dot(omega, alpha))
-    alpha = alpha * float(np.clip(problem.lam * mass / max(q, 1e-300), 1e-3, 1.0))
-    slack = model.slack(alpha, 0.0)
-    t = max(1.5 * float(slack.norms().max()), 0.1 * np.sqrt(problem.lam))
-    kappa = 0.0 if problem.budget.is_slack else 0.5
-    zeta = model.cones(np.full(m, t / (problem.lam * m)), np.zeros(problem.kernels.size))
-    rows = np.ones_like(alpha)
-    return State(
-        alpha=alpha,
-        lower=0.5 * rows,
-        upper=(1.5 - kappa) * rows,
-        kappa=kappa,
-        b=0.0,
-        t=t,
-        slack=replace(slack, head=np.full(m, t)),
-        zeta=zeta,
-        left=rho - float(np.dot(omega, alpha)),
-    )
-
-
-def workspace(n: int) -> int:
-    """Return the bytes of the dense Newton matrix, its factor and the copies made on the way."""
-    return 8 * 4 * n * n
-
-
-class Newton:
-    """The Newton system at a state: factored once, solved for the predictor and for the corrector.
-
-    Unknowns (d_alpha, d_t, d_b, d_kappa); the matrix of d_alpha is
-
-        A = diag(omega D) + U H U',   D = l/alpha + x/(h - alpha),   U = diag(omega y) B,
-        H = sum_j eta_j^-2 (C_j + 2 p_j p_j'),   p_j = C_j w1_j,   by family,
-
-    and t, the intercept and the budget are a border of at most three.
-    """
-
-    def __init__(self, model: Model, v: State) -> None:
-        self.model, self.v = model, v
-        self.problem, self.bank, self.omega = model.problem, model.problem.kernels, model.omega
-        self.room = self.problem.budget.h - v.alpha
-        self.scaling = Scaling.of(v.slack, v.zeta)
-        self.lam_point = self.scaling.apply(v.zeta)
+    def _predict_and_correct(self, mu: float) -> float:
         self._factor()
+        affine = self._direction(0.0, None)
+        sigma = min(1.0, max(self._mu_after(affine, self._longest(affine)) / mu, 0.0)) ** 3  # Mehrotra's choice
+        d = self._direction(sigma * mu, affine)
+        length = FRACTION * self._longest(d)
+        length = 1.0 if length >= FRACTION else length
+        while length > SHORTEST and not self._inside(d, length):
+            length *= 0.8
+        if not length > SHORTEST:  # also if it is NaN
+            return 0.0
+        self._advance(d, length)
+        return length
 
     def _factor(self) -> None:
-        v, w, e2 = self.v, self.scaling.w, self.scaling.eta**-2
-        D = v.lower / v.alpha + v.upper / self.room
-        self.A = _weighted_gram(self.bank, e2, w.image, self.omega * self.problem.y)
-        self.A.flat[:: self.bank.n + 1] += self.omega * D
-        self.cholesky = _cholesky(self.A)
+        """Factor the Newton matrix and solve for the border: t, the intercept, the budget."""
+        v = self.state
+        self.scaling = Scaling.of(v.slack, v.zeta)
+        self.scaled = self.scaling.apply(v.zeta)
+        self.middle = Middle(self.bank, self.scaling)
+        self.inverse = Inverse(self.middle, self.rows.run(passes.split, self._cut()))
+        w, e2 = self.scaling.w, self.scaling.eta**-2
         pull = self.bank.collapse(self.bank.spread(2.0 * e2 * w.head) * w.image)
-        border = [-self.omega * self.problem.y * self.bank.forward(pull)]  # t
+        self.rows.run(passes.border, pull, self.intercept, self.budget)
         corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
-        if self.problem.fit_intercept:
-            border.append(-self.omega * self.problem.y)
-            corner.append(0.0)
-        if not self.problem.budget.is_slack:
-            border.append(self.omega)
-            corner.append(-v.left / v.kappa)
-        self.border, self.corner = np.stack(border, axis=1), np.diag(corner)
-        self.inverse_border = cho_solve(self.cholesky, self.border)
-        self.schur = self.corner - self.border.T @ self.inverse_border
+        corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
+        self.corner = np.diag(corner)
+        inner = self._solve("border", 1)
+        self.schur = self.corner - inner
 
-    def _solve_once(self, top: Floats, bottom: Floats) -> tuple[Floats, Floats]:
-        reduced = cho_solve(self.cholesky, top)
-        low: Floats = np.linalg.solve(self.schur, bottom - self.border.T @ reduced).astype(np.float64)
-        return reduced - self.inverse_border @ low, low
+    def _cut(self) -> float:
+        """Return the least ``omega / D`` of a free row; all rows are free where there are few, or where B = I."""
+        rank = self.bank.rank
+        sizes = self.rows.run(passes.weigh, self.h, rank).lists["size"]
+        if self.bank.identities or self.bank.n <= DENSE * rank:
+            return -np.inf
+        return float(np.partition(np.concatenate(sizes), -rank)[-rank])
 
-    def solve(self, top: Floats, bottom: Floats, refinements: int = 2) -> tuple[Floats, Floats]:
-        """Solve the bordered system, with iterative refinement."""
-        x, low = self._solve_once(top, bottom)
-        for _ in range(refinements):
-            dx, dlow = self._solve_once(
-                top - self.A @ x - self.border @ low, bottom - self.border.T @ x - self.corner @ low
-            )
-            x, low = x + dx, low + dlow
-        return x, low
+    def _solve(self, name: str, rounds: int, bottom: Floats | None = None) -> Floats:
+        """Solve for the columns kept under a name, with refinement; return the border's part of the solution.
 
-    def direction(self, mu: float, affine: Direction | None = None) -> Direction:
+        Without ``bottom`` the system is A alone, and the border's part is ``border' x``.
+        """
+        low = None if bottom is None else np.zeros_like(bottom)
+        Hu: Floats | None = None
+        inner, first = np.zeros(1), 0.0
+        for _ in range(rounds):
+            left = self.rows.run(passes.residual, name, Hu, low)
+            norm = float(left.sums["norm"])
+            first = first or norm
+            if norm <= REFINED**2 * first:
+                break
+            small = self.inverse.small(left.sums["g"], left.lists["free"])
+            delta_inner = self.rows.run(passes.expand, *small).sums["inner"]
+            delta = None
+            if bottom is not None and low is not None:
+                delta = np.linalg.solve(self.schur, bottom - self.corner @ low - inner - delta_inner[:, 0])
+                low = low + delta
+            taken = self.rows.run(passes.accept, name, delta).sums
+            inner = taken["inner"] if bottom is None else taken["inner"][:, 0]
+            Hu = self.middle.times(taken["u"])
+        return inner if low is None else low
+
+    def _direction(self, mu: float, affine: Direction | None) -> Direction:
         """Return the direction towards complementarity ``mu``, with Mehrotra's second-order term if given."""
-        v, problem = self.v, self.problem
-        row_mu = mu * self.bank.n
-        r_lower = row_mu - v.lower * v.alpha
-        r_upper = row_mu - v.upper * self.room
+        v, target = self.state, product(self.scaled, self.scaled) * -1.0
         r_kappa = mu - v.kappa * v.left
-        target = product(self.lam_point, self.lam_point) * -1.0
         if affine is not None:
-            r_lower -= affine.lower * affine.alpha
-            r_upper += affine.upper * affine.alpha
-            r_kappa -= affine.kappa * affine.left
             second = product(self.scaling.solve(affine.slack), self.scaling.apply(affine.zeta))
             target = target + second * -1.0
-        target = replace(target, head=target.head + mu)
-        pushed = self.scaling.solve(quotient(self.lam_point, target))
-        r_alpha = -1.0 + problem.y * self.model.values(v.zeta, v.b) - v.lower + v.upper + v.kappa
-        r_t = v.t / problem.lam - float(v.zeta.head.sum())
-        rhs = -r_alpha + r_lower / v.alpha - r_upper / self.room
-        rhs += problem.y * self.bank.forward(self.bank.collapse(pushed.image))
-        bottom = [-r_t + float(pushed.head.sum())]
-        if problem.fit_intercept:
-            bottom.append(float(np.dot(self.omega * problem.y, v.alpha)))
-        if not problem.budget.is_slack:
-            bottom.append(-r_kappa / v.kappa)
-        d_alpha, low = self.solve(self.omega * rhs, np.array(bottom))
-        return self._complete(d_alpha, low, r_lower, r_upper, pushed)
+            r_kappa -= affine.kappa * affine.left
+        pushed = self.scaling.solve(quotient(self.scaled, replace(target, head=target.head + mu)))
+        push = self.bank.collapse(pushed.image)
+        self.rows.run(passes.aim, push, mu * self.bank.n, self.h, affine is not None)
+        bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
+        bottom += [v.tilt] * self.intercept
+        bottom += [-r_kappa / v.kappa] if self.budget else []
+        low = self._solve("top", 1 if affine is None else 2, np.array(bottom))
+        return self._complete(low, pushed)
 
-    def _complete(self, d_alpha: Floats, low: Floats, r_lower: Floats, r_upper: Floats, pushed: Cones) -> Direction:
-        v, problem = self.v, self.problem
-        slack = self.model.slack(d_alpha, float(low[0]))
+    def _complete(self, low: Floats, pushed: Cones) -> Direction:
+        rows = self.rows.run(passes.settle, self.h)
+        slack = self._slack(rows.sums["z"], float(low[0]))
         return Direction(
-            alpha=d_alpha,
-            lower=(r_lower - v.lower * d_alpha) / v.alpha,
-            upper=(r_upper + v.upper * d_alpha) / self.room,
-            kappa=0.0 if problem.budget.is_slack else float(low[-1]),
-            b=float(low[1]) if problem.fit_intercept else 0.0,
+            kappa=float(low[-1]) if self.budget else 0.0,
+            b=float(low[1]) if self.intercept else 0.0,
             t=float(low[0]),
             slack=slack,
             zeta=pushed + self.scaling.solve_twice(slack) * -1.0,
-            left=-float(np.dot(self.omega, d_alpha)),
+            left=-float(rows.sums["mass"]),
+            linear=float(rows.sums["linear"]),
+            quadratic=float(rows.sums["quadratic"]),
+            longest=rows.least["step"],
         )
 
-    def largest_step(self, d: Direction) -> float:
-        """Return the largest step, at most 1, that stays inside."""
-        v = self.v
-        rows = ((v.alpha, d.alpha), (self.room, -d.alpha), (v.lower, d.lower), (v.upper, d.upper))
-        steps = [_ratio(value, change) for value, change in rows]
-        if not self.problem.budget.is_slack:
-            steps += [_ratio(np.array([p]), np.array([q])) for p, q in ((v.kappa, d.kappa), (v.left, d.left))]
-        return min(1.0, *steps, largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
+    def _longest(self, d: Direction) -> float:
+        """Return the longest step, at most 1, that stays inside."""
+        v, steps = self.state, [1.0, d.longest]
+        if self.budget:
+            pairs = ((v.kappa, d.kappa), (v.left, d.left))
+            steps += [passes.longest(np.array([value]), np.array([change])) for value, change in pairs]
+        return min(*steps, largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
+
+    def _mu_after(self, d: Direction, length: float) -> float:
+        v = self.state
+        bounds = v.bounds + length * d.linear + length**2 * d.quadratic
+        budget = (v.kappa + length * d.kappa) * (v.left + length * d.left)
+        return (bounds + budget + (v.slack + d.slack * length).dot(v.zeta + d.zeta * length)) / self.degree
+
+    def _inside(self, d: Direction, length: float) -> bool:
+        """Whether rounding leaves the cones strictly satisfied after the step."""
+        v = self.state
+        moved = (v.slack + d.slack * length, v.zeta + d.zeta * length)
+        return all(bool(cones.determinants().min() > 0.0) for cones in moved)
+
+    def _advance(self, d: Direction, length: float) -> None:
+        v = self.state
+        image = self.rows.run(passes.advance, length).sums
+        t = v.t + length * d.t
+        zeta = self._cones(v.zeta.head + length * d.zeta.head, v.zeta.coef + length * d.zeta.coef)
+        kappa, b = v.kappa + length * d.kappa, v.b + length * d.b
+        self.state = State(kappa, b, t, self._slack(image["z"], t), zeta, *self._left(image))
 
 
-def _ratio(value: Floats, change: Floats) -> float:
-    falling = change < 0.0
-    return float((-value[falling] / change[falling]).min(initial=np.inf))
-
-
-def _weighted_gram(bank: KernelBank, e2: Floats, image: Floats, signs: Floats) -> Floats:
-    """Return ``U H U'`` with U = diag(signs) B."""
-    A = np.zeros((bank.n, bank.n))
-    weights, p = bank.spread(e2), bank.spread(np.sqrt(2.0 * e2)) * image
-    for s in bank.stacks:
-        P = s.a_view(p)
-        H = np.einsum("fk,fkrs->frs", s.a_view(weights)[:, :, 0], s.cores, optimize=True)
-        H += np.swapaxes(P, 1, 2) @ P
-        if s.basis is None:
-            A += H[0]
-        else:
-            F, _, r = s.shape
-            B = s.basis.reshape(bank.n, F, r)
-            A += np.einsum("nfr,frs->nfs", B, H, optimize=True).reshape(bank.n, F * r) @ s.basis.T
-    A *= signs[:, None]
-    A *= signs[None, :]
-    return 0.5 * (A + A.T)
-
-
-def _cholesky(A: Floats) -> tuple[Floats, bool]:
-    """Factor A, with as little added to the diagonal as makes it positive definite; refinement takes it out."""
-    diagonal = A.diagonal().copy()
-    for jitter in (0.0, *(10.0**k for k in range(-15, -3))):
-        try:
-            shifted = A.copy()
-            shifted.flat[:: A.shape[0] + 1] = diagonal * (1.0 + jitter)
-            factor, lower = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-            return factor, bool(lower)
-        except np.linalg.LinAlgError:
-            continue
-    raise FloatingPointError("the Newton matrix is not positive definite")
-
-
-def _advance(model: Model, v: State, d: Direction, step: float) -> State:
-    alpha, t = v.alpha + step * d.alpha, v.t + step * d.t
-    return State(
-        alpha=alpha,
-        lower=v.lower + step * d.lower,
-        upper=v.upper + step * d.upper,
-        kappa=v.kappa + step * d.kappa,
-        b=v.b + step * d.b,
-        t=t,
-        slack=model.slack(alpha, t),
-        zeta=model.cones(v.zeta.head + step * d.zeta.head, v.zeta.coef + step * d.zeta.coef),
-        left=model.problem.budget.rho - float(np.dot(model.omega, alpha)),
-    )
-
-
-def _inside(v: State, h: float) -> bool:
-    """Whether rounding has left the iterate strictly inside."""
-    rows = min(v.alpha.min(), (h - v.alpha).min(), v.lower.min(), v.upper.min())
-    return bool(rows > 0.0 and v.slack.determinants().min() > 0.0 and v.zeta.determinants().min() > 0.0)
-
-
-def interior_point(problem: Problem) -> Iterates:
+def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
     """Yield the iterates of the predictor-corrector method; end where rounding allows no further step."""
-    model = Model.of(problem)
-    v = start(model)
+    solver = InteriorPoint(problem, block_rows)
     best, idle = np.inf, 0
     while idle < STALLED:
-        yield lambda: Point(v.alpha, KernelFunction(-v.zeta.coef, -v.b))
-        mu = model.mu(v)
+        mu = solver.observe()
+        yield solver.point
         idle = 0 if mu < best else idle + 1
         best = min(mu, best)
-        try:
-            newton = Newton(model, v)
-        except (FloatingPointError, np.linalg.LinAlgError):
+        if solver.enter(mu):
+            mu = best = solver.observe()
+        if not solver.step(mu) > 0.0:
             return
-        affine = newton.direction(0.0)
-        ahead = _advance(model, v, affine, newton.largest_step(affine))
-        sigma = min(1.0, max(model.mu(ahead) / mu, 0.0)) ** 3  # Mehrotra's choice
-        d = newton.direction(sigma * mu, affine)
-        step = FRACTION * newton.largest_step(d)
-        step = 1.0 if step >= FRACTION else step
-        while step > 1e-12 and not _inside(_advance(model, v, d, step), problem.budget.h):
-            step *= 0.8
-        if not step > 1e-12:
-            return
-        v = _advance(model, v, d, step)
+
+
+def workspace(n: int, rank: int, identity: bool) -> int:
+    """Return the bytes that the solver takes beside the kernels, at most: all families active."""
+    rows = n * (rank * (not identity) + 40)
+    return 8 * (rows + 6 * n * n if identity or n <= DENSE * rank else rows + 10 * rank * rank)

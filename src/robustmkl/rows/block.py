@@ -1,0 +1,83 @@
+"""A block of training rows, and the summaries that passes over blocks return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import Floats, Ints
+
+SLICE = 4096  # rows at a time in the weighted Gram product: its scratch stays small
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a pass says of the rows it has seen. Summaries of two sets of rows add up to that of their union."""
+
+    sums: dict[str, Floats] = field(default_factory=dict)
+    least: dict[str, float] = field(default_factory=dict)
+    lists: dict[str, list[Floats]] = field(default_factory=dict)  # one array a block, in the order of the blocks
+
+    def __add__(self, other: Summary) -> Summary:
+        return Summary(
+            {key: value + other.sums[key] for key, value in self.sums.items()},
+            {key: min(value, other.least[key]) for key, value in self.least.items()},
+            {key: value + other.lists[key] for key, value in self.lists.items()},
+        )
+
+
+class Block:
+    """Some of the training rows: basis, labels, weights, and by name what a solver keeps of each row.
+
+    Attributes
+    ----------
+    number : int
+        The block's place among the blocks.
+    y, omega, signed : arrays
+        Labels, shares of the total weight, and ``omega y``.
+    basis : array of shape (n, R)
+        The bases of all families that have one, side by side: the first R entries of a flat z.
+    unit : list of slice
+        Where in a flat z the families with B = I have the entries of these rows.
+    rank : int
+        The length of a flat z.
+    """
+
+    def __init__(self, number: int, y: Floats, omega: Floats) -> None:
+        self.number, self.y, self.omega, self.signed = number, y, omega, omega * y
+        self.kept: dict[str, Floats] = {}
+        self.free: Ints = np.empty(0, dtype=np.intp)  # rows that a solver treats apart
+
+    def attach(self, basis: Floats, unit: list[slice], rank: int) -> None:
+        """Give the block its kernels."""
+        self.basis, self.unit, self.rank = basis, unit, rank
+
+    def __getitem__(self, name: str) -> Floats:
+        return self.kept[name]
+
+    def __setitem__(self, name: str, value: Floats) -> None:
+        self.kept[name] = value
+
+    def adjoint(self, Q: Floats) -> Floats:
+        """Return ``B'Q`` for one vector or several (columns)."""
+        out = np.zeros((self.rank, *Q.shape[1:]))
+        out[: self.basis.shape[1]] = self.basis.T @ Q
+        for where in self.unit:
+            out[where] = Q
+        return out
+
+    def forward(self, V: Floats) -> Floats:
+        """Return ``B V`` for one vector or several (columns)."""
+        out = np.asarray(self.basis @ V[: self.basis.shape[1]])
+        for where in self.unit:
+            out += V[where]
+        return out
+
+    def gram(self, w: Floats) -> Floats:
+        """Return ``B' diag(w) B``, w >= 0, of the families that have a basis."""
+        G = np.zeros((self.basis.shape[1], self.basis.shape[1]))
+        for i in range(0, w.size, SLICE):
+            T = self.basis[i : i + SLICE] * np.sqrt(w[i : i + SLICE, None])
+            G += T.T @ T
+        return G
