@@ -248,7 +248,7 @@ def test_rho_and_noise_level_contradict():
 
 def test_rho_up_to_h_needs_epsilon():
     usable(StPMKLClassifier(kernels=SMALL, rho=1.5, epsilon=0.1))
-    refused(StPMKLClassifier(kernels=SMALL, rho=2.5, epsilon=0.1), X, Y, message=r"rho must lie in \(0, 2\.07")
+    refused(StPMKLClassifier(kernels=SMALL, rho=2.5, epsilon=0.1), X, Y, message=r"rho must .* \(0, 2\.07.*2\.5")
 
 
 def test_solver_without_budget_refuses_a_budget():
@@ -366,9 +366,9 @@ def test_certificate_never_changes_the_model(data):
     [
         ((X, Y[:5], 0.1), "5 .*30|30 .*5"),
         ((X, Y + 5, 0.1), "classes|labels"),
-        ((X, Y, 0.6), "noise_level must lie in"),
-        ((X, Y, 0.1, 2.0), "epsilon must lie in"),
-        ((X, Y, 0.1, 0.1, 2.0), "delta must lie in"),
+        ((X, Y, 0.6), "noise_level must .*0\\.6"),
+        ((X, Y, 0.1, 2.0), "epsilon must .*2\\.0"),
+        ((X, Y, 0.1, 0.1, 2.0), "delta must .*2\\.0"),
         ((X[:, :2], Y, 0.1), "2 features"),
     ],
     ids=["length", "labels", "noise level", "epsilon", "delta", "width"],
@@ -402,7 +402,7 @@ def test_too_little_memory_is_said_before_the_work(classifier, kernels, monkeypa
 
 def test_too_little_memory_for_precomputed_kernels(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"30 rows need .* KiB, and 9\.77 KiB are free"):
+    with pytest.raises(MemoryError, match=r"30 rows .*need .* KiB, and 9\.77 KiB are free"):
         StPMKLClassifier(kernels="precomputed").fit(K, Y)
 
 

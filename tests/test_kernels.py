@@ -260,7 +260,7 @@ def test_joint_gaussian_entries_are_exact_to_rounding(d):
     assert worst(grams - exact_gaussians(X, X, PAPER_WIDTHS, train=X)) <= ROUNDING
 
 
-@pytest.mark.parametrize("degree", [2.0, np.int64(2), np.float64(2.0)])
+@pytest.mark.parametrize("degree", [2, np.int64(2), np.uint8(2)])
 def test_whole_degrees_of_any_type(degree):
     for joint in (False, True):
         grams = represented(KernelDictionary(Polynomial(degree, joint=joint)).fit(TABLE[:, :1]), TABLE[:, :1])
@@ -459,13 +459,6 @@ def test_scaling_none_takes_columns_as_they_are():
     assert KernelDictionary(Linear(), scaling=None).fit(TABLE).scale is None
 
 
-def test_count_is_the_number_of_kernels():
-    dictionary = KernelDictionary(Gaussian(joint=True), Polynomial(), (Linear(), "age"))
-    kernels, coefficients = dictionary.count(40, NAMES)
-    bank = dictionary.fit(TABLE, NAMES).bank(TABLE)
-    assert (kernels, coefficients) == (bank.m, bank.size)
-
-
 def test_repr_names_the_terms():
     assert repr(KernelDictionary((Linear(), ["age"]), scaling=None)) == (
         "KernelDictionary((Linear(joint=False), ['age']), scaling=None)"
@@ -476,12 +469,12 @@ def test_repr_names_the_terms():
     ("terms", "error", "message"),
     [
         ((), ValueError, "at least one family"),
-        (("gaussian",), TypeError, "kernel families, got 'gaussian'"),
-        ((Gaussian,), TypeError, "kernel families, got .*Gaussian"),
-        ((("age", Gaussian()),), TypeError, "kernel families, got 'age'"),
-        (((Gaussian(),),), (TypeError, ValueError), "columns"),
+        (("gaussian",), TypeError, "kernel families .*got 'gaussian'"),
+        ((Gaussian,), TypeError, "kernel families .*got .*Gaussian"),
+        ((("age", Gaussian()),), TypeError, "kernel families .*got .*'age'"),
+        (((Gaussian(),),), TypeError, "kernel families .*columns"),
     ],
-    ids=str,
+    ids=["none", "word", "class", "swapped", "pair of one"],
 )
 def test_dictionary_refuses_what_is_no_family(terms, error, message):
     with pytest.raises(error, match=message):
@@ -508,19 +501,19 @@ def test_dictionary_refuses_unknown_scaling():
 
 @pytest.mark.parametrize("widths", [(), 0.0, -1.0, (1.0, np.nan), (np.inf,), "wide", None, [[1.0, 2.0]]], ids=str)
 def test_gaussian_refuses_bad_widths(widths):
-    with pytest.raises((TypeError, ValueError), match="Gaussian widths must be positive finite numbers, got"):
+    with pytest.raises((TypeError, ValueError), match=r"Gaussian width.* must be .*positive.*got"):
         Gaussian(widths)
 
 
 @pytest.mark.parametrize("degree", [0, -1, 1.5, np.nan, np.inf, "two", None], ids=str)
 def test_polynomial_refuses_bad_degrees(degree):
-    with pytest.raises((TypeError, ValueError), match="Polynomial degree must be a whole number"):
+    with pytest.raises((TypeError, ValueError), match=r"Polynomial degree must be a whole number .*got"):
         Polynomial(degree)
 
 
 @pytest.mark.parametrize("coef0", [-1.0, np.nan, np.inf, "one"], ids=str)
 def test_polynomial_refuses_bad_constants(coef0):
-    with pytest.raises((TypeError, ValueError), match="Polynomial coef0 must be finite and >= 0"):
+    with pytest.raises((TypeError, ValueError), match=r"Polynomial coef0 must be .*finite.*>= 0.*got"):
         Polynomial(2, coef0)
 
 

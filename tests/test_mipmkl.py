@@ -65,7 +65,7 @@ def test_p_step_is_the_linear_program(case):
     program = linprog(s * (losses - 1.0), A_ub=s[None], b_ub=[rho * s.sum()], bounds=(0.0, 1.0))
     assert np.all((p >= 0.0) & (p <= 1.0))
     assert s @ p <= rho * s.sum() * (1.0 + 1e-12)
-    assert s @ (p * (losses - 1.0)) == pytest.approx(program.fun, abs=1e-9)
+    assert s @ (p * (losses - 1.0)) == pytest.approx(program.fun, abs=1e-6)  # that of linprog
 
 
 @pytest.mark.parametrize("size", range(1, 8))

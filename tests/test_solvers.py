@@ -500,7 +500,7 @@ def test_the_iteration_limit_ends_the_run(solver, max_iter):
 
 @pytest.mark.parametrize("max_iter", [0, -1])
 def test_no_iterations_are_refused(max_iter):
-    with pytest.raises(ValueError, match=f"max_iter must be at least 1, got {max_iter}"):
+    with pytest.raises(ValueError, match=f"max_iter must be a whole number >= 1, got {max_iter}"):
         solve(plain(10), max_iter=max_iter)
 
 

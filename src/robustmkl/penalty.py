@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 
 from .arrays import Floats
+from .parameters import number
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,7 @@ class SquaredBlockNorm:
     lam: float
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.lam) and self.lam > 0.0):
-            raise ValueError(f"lam must be a positive finite number, got {self.lam!r}.")
+        number("lam", self.lam, "a positive finite number", lambda lam: lam > 0.0)
 
     def value(self, norms: Floats) -> float:
         """Return ``lam/2 (sum_j ||f_j||)^2``."""

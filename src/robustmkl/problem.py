@@ -78,7 +78,9 @@ class Problem:
         if not np.all(np.abs(self.y) == 1.0):
             raise ValueError(f"y must hold -1 and +1 only, got {np.unique(self.y)[:5]}.")
         if not (np.all(np.isfinite(self.s)) and np.all(self.s > 0.0)):
-            raise ValueError(f"weights must be positive and finite, got {self.s.min()!r}: leave rows of weight 0 out.")
+            raise ValueError(
+                f"weights must be positive and finite, got {float(self.s.min())!r}: leave rows of weight 0 out."
+            )
 
     @classmethod
     def from_grams(
@@ -160,18 +162,21 @@ class Problem:
         primal, dual = self.primal(f), self.dual(alpha)
         return Certificate(primal, dual, primal - dual)
 
-    def theta(self, f: KernelFunction, gap: float = 0.0) -> float:
-        """Return the price theta of the budget at f: 0 where the budget is inactive.
+    def theta(self, alpha: Floats, f: KernelFunction, gap: float = 0.0) -> float:
+        """Return the price theta of the budget at (alpha, f): 0 where the budget is inactive.
 
         Inactive means that dropping the budget changes the primal value of f by no more than ``gap``: then the
-        same pair (alpha, f) proves the optimum of the ordinary problem (2).
+        same pair proves the optimum of the ordinary problem (2). Nor has a budget a price of which alpha leaves
+        a larger share unused than the price: at the optimum one of the two is zero.
         """
         values, _ = self.evaluate(f)
         v, h = 1.0 - self.y * values, self.budget.h
         unbounded = h * float(np.dot(self.s, np.maximum(v, 0.0)))
         if unbounded - self.budget.support(v, self.s) <= max(gap, 1e-12 * unbounded / self.total) * self.total:
             return 0.0
-        return self.budget.multiplier(v, self.s)
+        theta = self.budget.multiplier(v, self.s)
+        unused = 1.0 - float(np.dot(self.s, alpha)) / (self.budget.rho * self.total)
+        return theta if theta > unused else 0.0
 
     def kernel_error(self, primal: float) -> float:
         """Return the relative error of the certificate against the exact kernels, ``2 delta P / lam``."""

@@ -12,17 +12,17 @@ sets of (8) and (10) have the same operations; they go beside :class:`Budget`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 
 from .arrays import Floats
+from .parameters import number
 
 
 def tau(epsilon: float) -> float:
     """Return ``tau = sqrt(ln(1/epsilon) / 2)`` of Proposition 1 and Lemma 1."""
-    if not 0.0 < epsilon < 1.0:
-        raise ValueError(f"epsilon must lie in (0, 1), got {epsilon!r}: it is a probability of failure.")
+    epsilon = number("epsilon", epsilon, "in (0, 1), the probability of failure", lambda e: 0.0 < e < 1.0)
     return sqrt(0.5 * log(1.0 / epsilon))
 
 
@@ -42,13 +42,9 @@ class Budget:
     h: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.h) and self.h >= 1.0):
-            raise ValueError(f"h must be a finite number >= 1, got {self.h!r}: it is 1 or 1 + tau.")
-        if not 0.0 < self.rho <= self.h:
-            raise ValueError(
-                f"rho must lie in (0, {self.h:g}], got {self.rho!r}: it is the share of the total "
-                f"weight that may count as loss; rho={self.h:g} means no budget."
-            )
+        h = number("h", self.h, "a finite number >= 1: it is 1 or 1 + tau", lambda h: h >= 1.0)
+        share = f"in (0, {h:g}], the share of the weight that may count as loss ({h:g} is no budget)"
+        number("rho", self.rho, share, lambda rho: 0.0 < rho <= h)
 
     @classmethod
     def from_noise_level(cls, noise_level: float, epsilon: float | None = None, total: float = np.inf) -> Budget:
@@ -57,8 +53,7 @@ class Budget:
         Without ``epsilon``: ``h = 1`` and ``rho = 1 - q``, the form of the paper's experiments. With it:
         ``h = 1 + tau`` and ``rho = min(h, 1 - q + tau + tau / sqrt(total))`` for a total weight ``total``.
         """
-        if not 0.0 <= noise_level < 0.5:
-            raise ValueError(f"noise_level must lie in [0, 1/2), got {noise_level!r}: it is the share of wrong labels.")
+        number("noise_level", noise_level, "in [0, 1/2), the share of wrong labels", lambda q: 0.0 <= q < 0.5)
         if epsilon is None:
             return cls(rho=1.0 - noise_level)
         t = tau(epsilon)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,10 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Ints
 from ..kernels import FittedDictionary, KernelBank, KernelDictionary, PrecomputedKernels, paper_dictionary
+from ..kernels.dictionary import Extent
 from ..kernels.family import EPS
 from ..memory import format_bytes, require
+from ..parameters import flag
+from ..penalty import SquaredBlockNorm
 from ..problem import Problem
-from ..solvers import Point, SolveResult, estimate_workspace, solve
+from ..solvers import Point, Rule, SolveResult, Status, choose, estimate_workspace, solve
 from ..threads import blas_threads
 from ..uncertainty import Budget
 from .rows import Rows
@@ -72,11 +76,13 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        table, classes, codes, s = self._check_training(X, y, sample_weight)
-        with blas_threads(table.shape[-2]):
-            kernels, bank, rows, problems = self._pose(table, classes, codes, s)
-            results = self._solve_all(problems, self._starts(len(problems), bank))
-        self._store(classes, kernels, bank, rows, results)
+        with _restored_on_error(self):
+            table, classes, codes, s = self._check_training(X, y, sample_weight)
+            with blas_threads(table.shape[-2]):
+                kernels, bank, rows, problems = self._pose(table, classes, codes, s)
+                results = self._solve_all(problems, self._starts(len(problems), bank))
+            self._store(classes, kernels, bank, rows, results)
+        self._warn()
         return self
 
     def _pose(
@@ -90,12 +96,24 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         problems = [Problem(bank, y_c, rows.s, self.lam, budget, self.fit_intercept) for y_c in signs]
         return kernels, bank, rows, problems
 
-    def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Floats, np.ndarray, Ints, Floats]:
+    def _check_parameters(self) -> None:
+        for name in ("fit_intercept", "warm_start"):
+            flag(name, getattr(self, name))
+        SquaredBlockNorm(self.lam)
+        choose(self.solver)
+        Rule(self.tol, self.atol, 1 if self.max_iter is None else self.max_iter)
+
+    def _check_training(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool = True
+    ) -> tuple[Floats, np.ndarray, Ints, Floats]:
+        self._check_parameters()
         if self._is_precomputed:
             table = check_stack(X)
-            self.n_features_in_ = n = table.shape[1]
+            n = table.shape[1]
+            if reset:
+                self.n_features_in_ = n
         else:
-            table = check_table(self, X, reset=True)
+            table = check_table(self, X, reset)
             n = table.shape[0]
         classes, codes = check_labels(y, n)
         given = check_weights(sample_weight, n)
@@ -118,15 +136,19 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[FittedDictionary | PrecomputedKernels, KernelBank, Rows]:
         if self._is_precomputed:
             rows = Rows.as_given(s)
+            m, n = X.shape[0], rows.first.size
+            self.memory_estimate_ = X.nbytes + estimate_workspace(self.solver, n, Extent(m, m * n, n, identity=True))
+            require(self.memory_estimate_, f"{m} kernels of {n:,} rows and solver={self.solver!r}")
             stack = PrecomputedKernels(X, rows.first)
             return stack, stack.bank(), rows
         rows = Rows.distinct(X, codes, s)
         table, names = X[rows.first], self._column_names()
-        self._announce(rows.s.size, names)
+        self._announce(table, names)
         fitted = self._dictionary().fit(table, names)
         bank = fitted.bank(table)
         # P <= rho, so this bounds kernel_error before anything is solved.
         if bank.entry_error > EPS and 2.0 * bank.entry_error * budget.rho / self.lam > 0.1 * self.tol:
+            self._announce(table, names, exact=True)
             fitted = self._dictionary().fit(table, names, exact=True)
             bank = fitted.bank(table)
         return fitted, bank, rows
@@ -135,16 +157,15 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
-    def _announce(self, n: int, columns: Sequence[str]) -> None:
+    def _announce(self, table: Floats, columns: Sequence[str], exact: bool = False) -> None:
         """Estimate the memory of the fit, refuse what cannot fit, and say the figure."""
-        dictionary = self._dictionary()
-        extent = dictionary.extent(n, columns)
-        m = extent.kernels
-        need = dictionary.estimate_memory(n, columns) + estimate_workspace(self.solver, n, extent)
-        require(need, f"{m} kernels of {n:,} rows and solver={self.solver!r}")
+        dictionary, n = self._dictionary(), table.shape[0]
+        extent = dictionary.extent(n, columns, exact, table)
+        need = dictionary.estimate_memory(n, columns, exact, table) + estimate_workspace(self.solver, n, extent)
+        require(need, f"{extent.kernels} kernels of {n:,} rows and solver={self.solver!r}")
         self.memory_estimate_ = need
         if self.verbose:
-            logger.info("%d kernels of %d rows: about %s", m, n, format_bytes(need))
+            logger.info("%d kernels of %d rows: about %s", extent.kernels, n, format_bytes(need))
 
     def _starts(self, count: int, bank: KernelBank) -> list[Point | None]:
         """Return the points of the previous fit where warm_start asks for them and they are of this size."""
@@ -155,8 +176,12 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _solve_all(self, problems: list[Problem], starts: list[Point | None]) -> list[SolveResult]:
         if len(problems) == 1:
             return [self._solve(problems[0], starts[0])]
+
+        def work(problem: Problem, start: Point | None) -> SolveResult:
+            return passed_on(self._solve(problem, start))
+
         pairs = zip(problems, starts, strict=True)
-        return list(Parallel(self.n_jobs, prefer="threads")(delayed(self._solve)(p, start) for p, start in pairs))
+        return list(Parallel(self.n_jobs, prefer="threads")(delayed(work)(p, start) for p, start in pairs))
 
     def _solve(self, problem: Problem, start: Point | None) -> SolveResult:
         return solve(
@@ -192,14 +217,13 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         alphas = np.stack([r.alpha for r in results])
         self.alpha_ = alphas if many else alphas[0]
         self._expansions = [kernels.expansion(bank.blocks(r.f.coef)) for r in results]
-        self._warn(results)
 
     def _spread(self, result: SolveResult, rows: Rows) -> SolveResult:
         """Put what a result says of the rows in the order of the rows given."""
         return replace(result, alpha=rows.spread(result.alpha))
 
-    def _warn(self, results: list[SolveResult]) -> None:
-        for result in results:
+    def _warn(self) -> None:
+        for result in self._results:
             if not result.converged:
                 warnings.warn(
                     f"{result.message} After {result.n_iter} iterations the gap is {result.gap:.3g} "
@@ -240,6 +264,25 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _results(self) -> list[SolveResult]:
         return self.result_ if isinstance(self.result_, list) else [self.result_]
+
+
+def passed_on(result: SolveResult) -> SolveResult:
+    """Return a result; pass an interrupt on where one solution alone is of no use."""
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
+
+
+@contextmanager
+def _restored_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Give an estimator its attributes back if a fit fails: a model that was fitted stays as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def _shares(norms: Floats) -> Floats:

@@ -21,11 +21,13 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ..arrays import Floats, Ints
 from ..kernels import KernelDictionary
+from ..parameters import flag
 from ..problem import Problem
-from ..solvers import SolveResult, Status
+from ..solvers import Rule, SolveResult, Status, choose
 from ..solvers.path import check_lams, lam_grid, mkl_grid
 from ..threads import blas_threads
 from ..uncertainty import Budget
+from .base import _restored_on_error
 from .stpmkl import StPMKLClassifier
 from .trust import CertifiedClassifier
 from .validation import check_labels
@@ -46,7 +48,7 @@ class StPMKLClassifierCV(CertifiedClassifier):
     ----------
     lams : int or sequence of float, default=10
         A number of values, evenly spaced in the logarithm: from the lam above which the classifier of all the rows
-        changes by a factor only (:func:`~robustmkl.solvers.path.lam_max`) down to 1e-4 of it. Or the values.
+        changes by a factor only (:func:`~robustmkl.solvers.path.lam_max`) down to 1e-3 of it. Or the values.
     rhos : sequence of float in (0, 1], optional
         The budgets to try with every lam, such as the paper's ``[1, .9, .8, .7, .6, .5]``. None: no budget. No rho
         reaches a classifier that some lam does not reach without budget.
@@ -160,45 +162,60 @@ class StPMKLClassifierCV(CertifiedClassifier):
         -------
         self
         """
-        table, classes, codes, s = self._check_training(X, y, sample_weight)
-        n = codes.size
-        scorer, rhos = self._check_scorer(sample_weight is not None or self.class_weight is not None), self._check_rhos()
-        known, original = check_labels(y, n)
-        data = Data(table, known[original], None if sample_weight is None and self.class_weight is None else s)
-        splits = self._splits(data, groups)
-        model = self._model()
-        with blas_threads(n):
-            lams = self._check_lams(model, (table, classes, codes, s))
-            kernels, bank, rows, problems = model._pose(table, classes, codes, s)
-            grid = Grid(lams, rhos, self._options())
-            folds = [delayed(_fold)(model, grid, scorer, data.take(a), data.take(b, a)) for a, b in splits]
-            path, *outcomes = Parallel(self.n_jobs)([delayed(grid.solve)(problems), *folds])
+        with _restored_on_error(self):
+            training = self._check_training(X, y, sample_weight)
+            labels, codes = check_labels(y, training[-1].size)
+            weighted = sample_weight is not None or self.class_weight is not None
+            data = Data(training[0], labels[codes], training[-1] if weighted else None)
+            scorer, splits = self._check_scorer(weighted), self._splits(data, groups)
+            with blas_threads(data.n):
+                self._search(training, data, splits, scorer)
+        self._warn_of_folds()
+        self._warn()
+        return self
+
+    def _search(
+        self,
+        training: tuple[Floats, np.ndarray, Ints, Floats],
+        data: Data,
+        splits: list[tuple[Ints, Ints]],
+        scorer: Any,
+    ) -> None:
+        """Solve every candidate on all rows and in every fold, and become the best one."""
+        rhos = self._check_rhos()
+        model, lams = self._model(training)
+        kernels, bank, rows, problems = model._pose(*training)
+        grid = Grid(lams, rhos, self._options())
+        folds = [delayed(_fold)(model, grid, scorer, data.take(a), data.take(b, a)) for a, b in splits]
+        path, *outcomes = Parallel(self.n_jobs)([delayed(grid.solve)(problems), *folds])
         self._choose(grid, outcomes)
         self.memory_estimate_ = getattr(model, "memory_estimate_", 0)
-        self._store(classes, kernels, bank, rows, path[self.best_index_])
+        self._store(training[1], kernels, bank, rows, path[self.best_index_])
         spread = [[self._spread(r, rows) for r in results] for results in path]
         self.path_ = [results[0] if len(results) == 1 else results for results in spread]
-        return self
+
+    def _check_parameters(self) -> None:
+        flag("fit_intercept", self.fit_intercept)
+        choose(self.solver)
+        Rule(self.tol, self.atol, 1 if self.max_iter is None else self.max_iter)
 
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("tol", "atol", "solver", "max_iter")}
 
-    def _model(self) -> Candidate:
-        """Return the model that trains on some of the rows; lam is the least, which the kernels must be exact for."""
-        model = Candidate(lam=1.0, kernels=self.kernels, fit_intercept=self.fit_intercept, **self._options())
-        model.verbose = self.verbose
-        model.names = self._column_names()
-        return model
+    def _model(self, training: tuple[Floats, np.ndarray, Ints, Floats]) -> tuple[Candidate, Floats]:
+        """Return the model of any training rows and the values of lam; its own lam is the smallest of them.
 
-    def _check_lams(self, model: Candidate, training: tuple[Floats, np.ndarray, Ints, Floats]) -> Floats:
-        """Return the values of lam, and give ``model`` the smallest; an int takes them from all the rows."""
+        A number of values takes them from all the rows. The kernels have to be exact enough for the smallest.
+        """
+        model = Candidate(kernels=self.kernels, fit_intercept=self.fit_intercept, lam=1.0, **self._options())
+        model.verbose, model.names = self.verbose, self._column_names()
         if isinstance(self.lams, Integral):
-            *_, problems = model._pose(*training)
-            lams = max((lam_grid(p, int(self.lams)) for p in problems), key=lambda grid: float(grid[0]))
+            grids = [lam_grid(problem, self.lams) for problem in model._pose(*training)[-1]]
+            lams = max(grids, key=lambda grid: float(grid[0]))
         else:
             lams = check_lams(self.lams)
         model.lam = float(lams.min())
-        return lams
+        return model, lams
 
     def _check_rhos(self) -> list[float | None]:
         if self.rhos is None:
@@ -226,19 +243,22 @@ class StPMKLClassifierCV(CertifiedClassifier):
         cv: Any = self.cv
         if isinstance(cv, Integral):
             cv = StratifiedKFold(int(cv), shuffle=self.random_state is not None, random_state=self.random_state)
-        present = np.ones(data.n, dtype=np.bool_) if data.weight is None else data.weight > 0.0
+        present = np.arange(data.n) if data.weight is None else np.flatnonzero(data.weight > 0.0)
         if hasattr(cv, "split"):
-            rows = np.flatnonzero(present)
-            groups = None if groups is None else np.asarray(groups)[rows]
-            found = cv.split(np.zeros((rows.size, 1)) if data.table.ndim == 3 else data.table[rows], data.y[rows], groups)
+            X = data.table[present] if data.table.ndim == 2 else np.zeros((present.size, 1))
+            found = cv.split(X, data.y[present], None if groups is None else np.asarray(groups)[present])
+            splits = [(present[train], present[test]) for train, test in found]
         else:
-            rows = np.arange(data.n)
-            found = check_cv(cv).split()
-        splits = [tuple(part[present[part]] for part in (rows[train], rows[test])) for train, test in found]
-        for k, part in product(range(len(splits)), (0, 1)):
-            if splits[k][part].size == 0:
-                raise ValueError(f"fold {k} of cv has no {('training', 'test')[part]} rows of positive weight.")
-        return [(train, test) for train, test in splits]
+            every = np.arange(data.n)
+            pairs = [(every[train], every[test]) for train, test in check_cv(cv).split()]
+            splits = [(train[np.isin(train, present)], test[np.isin(test, present)]) for train, test in pairs]
+        for k, (train, test) in enumerate(splits):
+            if np.unique(data.y[train]).size < 2 or test.size == 0:
+                raise ValueError(
+                    f"fold {k} of cv has {test.size} test rows and {np.unique(data.y[train]).size} classes to train "
+                    "on, counting rows of positive weight: use fewer folds, or a splitter that is stratified."
+                )
+        return splits
 
     def _choose(self, grid: Grid, outcomes: list[Outcome]) -> None:
         """Set what the folds say: the table of results, and the best candidate."""
@@ -253,16 +273,15 @@ class StPMKLClassifierCV(CertifiedClassifier):
         self.best_score_ = float(mean[self.best_index_])
         self.n_splits_ = len(outcomes)
         self.cv_results_ = _results(params, scores, outcomes)
-        self._warn_of_folds(outcomes)
+        self._failed = sum(outcome.failed for outcome in outcomes)
 
-    def _warn_of_folds(self, outcomes: list[Outcome]) -> None:
-        failed = sum(outcome.failed for outcome in outcomes)
-        if failed:
+    def _warn_of_folds(self) -> None:
+        if self._failed:
             warnings.warn(
-                f"{failed} of the solutions in the folds did not reach the tolerance (cv_results_['gap'] has the "
+                f"{self._failed} of the solutions in the folds did not reach the tolerance (cv_results_['gap'] has the "
                 f"gaps): raise max_iter or tol={self.tol:g}, or use solver='interior-point'.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
 
@@ -298,9 +317,6 @@ class Candidate(StPMKLClassifier):
     def _check_new(self, X: Any) -> Floats:
         return np.asarray(X, dtype=np.float64)  # rows of a table that has been checked
 
-    def _warn(self, results: list[SolveResult]) -> None:
-        pass  # counted, and said once for all folds
-
 
 class Outcome(NamedTuple):
     """What one fold says of every candidate, and how many of its solutions missed the tolerance."""
@@ -321,7 +337,7 @@ class Grid:
     options: dict[str, Any]
 
     @property
-    def params(self) -> list[dict[str, float | None]]:
+    def params(self) -> list[dict[str, Any]]:
         """The parameters of each candidate."""
         return [{"lam": float(lam), "rho": rho} for rho, lam in product(self.rhos, self.lams)]
 
@@ -355,7 +371,7 @@ def _fold(model: Candidate, grid: Grid, scorer: Any, train: Data, test: Data) ->
     )
 
 
-def _results(params: list[dict[str, float | None]], scores: Floats, outcomes: list[Outcome]) -> dict[str, Any]:
+def _results(params: list[dict[str, Any]], scores: Floats, outcomes: list[Outcome]) -> dict[str, Any]:
     """Return the table of results, in the layout of GridSearchCV."""
     mean = scores.mean(axis=1)
     table: dict[str, Any] = {"params": params}

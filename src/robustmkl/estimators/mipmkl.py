@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..kernels import KernelDictionary
+from ..parameters import whole
 from ..problem import Problem
 from ..solvers import Point, SolveResult, solve
 from ..solvers.alternating import AlternationResult, mipmkl
 from ..uncertainty import Budget
-from .base import MKLClassifier
+from .base import MKLClassifier, passed_on
 from .rows import Rows
 
 
@@ -78,14 +78,15 @@ class MiPMKLClassifier(MKLClassifier):
 
     def _budget(self, total: float) -> Budget:
         Budget(self.rho)  # validates rho
-        if self.n_starts < 1:
-            raise ValueError(f"n_starts must be at least 1, got {self.n_starts!r}.")
+        whole("n_starts", self.n_starts, 1)
         return Budget()
 
     def _solve(self, problem: Problem, start: Point | None) -> SolveResult:
-        step = partial(
-            solve, solver=self.solver, tol=self.tol, atol=self.atol, max_iter=self.max_iter, verbose=self.verbose
-        )
+        options = {name: getattr(self, name) for name in ("solver", "tol", "atol", "max_iter", "verbose")}
+
+        def step(part: Problem) -> SolveResult:
+            return passed_on(solve(part, **options))
+
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return mipmkl(problem, self.rho, step, self.n_starts, rng=np.random.default_rng(seed))
 

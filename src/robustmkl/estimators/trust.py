@@ -11,6 +11,7 @@ from ..kernels import PrecomputedKernels
 from ..problem import Certificate, Problem
 from ..theory import RiskBound, generalization_bound
 from .base import MKLClassifier
+from .validation import check_labels
 
 
 class CertifiedClassifier(MKLClassifier):
@@ -23,7 +24,8 @@ class CertifiedClassifier(MKLClassifier):
         neither touches the representation that the solver worked on. A list, one a class, for more than two.
         """
         check_is_fitted(self)
-        table, _, codes, s = self._check_training(X, y, sample_weight)
+        table, classes, codes, s = self._check_training(X, y, sample_weight, reset=False)
+        self._check_same_rows(codes.size, classes)
         kept = np.flatnonzero(s > 0.0)
         values = np.atleast_2d(self.decision_function(X).T)[:, kept]
         if self._is_precomputed:
@@ -39,6 +41,14 @@ class CertifiedClassifier(MKLClassifier):
             found.append(Certificate(primal, dual, primal - dual))
         return found if len(found) > 1 else found[0]
 
+    def _check_same_rows(self, n: int, classes: np.ndarray) -> None:
+        """Refuse rows that cannot be those of the fit."""
+        if n != self.alpha_.shape[-1] or not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{n} rows with the classes {classes.tolist()} are not the training rows: the model was fitted on "
+                f"{self.alpha_.shape[-1]} rows with the classes {self.classes_.tolist()}. Give the data of the fit."
+            )
+
     def risk_bound(self, X: Any, y: Any, noise_level: float, epsilon: float = 0.05, delta: float = 0.05) -> RiskBound:
         """Return the bound of Theorem 1 on the expected hinge loss, from the training rows.
 
@@ -52,6 +62,8 @@ class CertifiedClassifier(MKLClassifier):
         if len(self.classes_) > 2:
             raise ValueError(f"Theorem 1 is about two classes, this model has {len(self.classes_)}.")
         values = self.decision_function(X)
-        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        labels, codes = check_labels(y, values.size)
+        self._check_same_rows(values.size, labels)
+        signs = 2.0 * codes - 1.0
         losses = np.maximum(0.0, 1.0 - signs * values)
         return generalization_bound(losses, noise_level, epsilon, self.lam, delta)

@@ -50,7 +50,7 @@ def chebyshev_nodes(widths: tuple[float, ...]) -> tuple[Nodes, Floats] | None:
     The number of nodes grows until the measured error is reached; None if that takes too many.
     The result depends on the widths alone, so that alike columns share it (and one array of cores).
     """
-    size = FIRST_NODES
+    size = max(FIRST_NODES, int(min(30.0 + 1.8 / min(widths), 2 * MAX_NODES)))
     while size <= MAX_NODES:
         angles = (2 * np.arange(size) + 1) * np.pi / (2 * size)
         t = 0.5 * (1.0 + np.cos(angles))
@@ -71,10 +71,9 @@ def chebyshev_nodes(widths: tuple[float, ...]) -> tuple[Nodes, Floats] | None:
 def rotate(t: Floats, widths: Floats, grid: Floats, L: Floats) -> Nodes:
     """Find the smallest rotation V whose entry error, measured on ``grid`` (where L holds), meets the target."""
     K, exact = gaussians(t, t, widths), gaussians(grid, grid, widths)
-    V, sigma, _ = np.linalg.svd(np.concatenate(list(K), axis=1), full_matrices=False)
-    span = grid[-1] - grid[0]
-    outside = np.concatenate([grid - span, grid + span])[::2]
+    outside = _outside(grid, widths)
     exact_outside, nodal_outside = gaussians(outside, grid, widths), gaussians(outside, t, widths)
+    V, sigma, _ = np.linalg.svd(np.concatenate([*K, *nodal_outside.transpose(0, 2, 1)], axis=1), full_matrices=False)
     rank = max(1, int(np.searchsorted(-sigma, -100.0 * TARGET * sigma[0])))  # too small, if anything
     while True:
         V_r = np.ascontiguousarray(V[:, :rank])
@@ -84,6 +83,16 @@ def rotate(t: Floats, widths: Floats, grid: Floats, L: Floats) -> Nodes:
         if (trained <= TARGET and predicted <= TARGET_OUTSIDE) or rank >= t.size:
             return Nodes(t, V_r, 0.5 * (cores + cores.transpose(0, 2, 1)), float(trained))
         rank += 1
+
+
+def _outside(grid: Floats, widths: Floats) -> Floats:
+    """Return places outside the range where predictions are tried: near by, and some widths away."""
+    low, high = grid[0], grid[-1]
+    near = np.concatenate([grid - (high - low), grid + (high - low)])[::4]
+    with np.errstate(over="ignore"):
+        far = np.outer(widths, [0.5, 1.0, 2.0, 4.0]).ravel()
+    far = far[np.isfinite(far)]
+    return np.concatenate([near, low - far, high + far])
 
 
 def untouched(t: Floats, widths: Floats) -> Nodes:

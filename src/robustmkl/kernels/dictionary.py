@@ -11,8 +11,10 @@ import numpy as np
 from ..arrays import Floats, Ints
 from ..memory import require
 from .bank import KernelBank
-from .family import FittedFamily, KernelFamily, Part
+from .family import FittedFamily, KernelFamily, Part, Size
 from .gaussian import Gaussian
+
+MANY_ROWS = 20_000  # beyond, distinct values are not counted for an estimate
 
 Columns = Sequence[str] | Sequence[int] | str | int | None
 
@@ -43,13 +45,10 @@ class KernelDictionary:
     """
 
     def __init__(self, *terms: KernelFamily | tuple[KernelFamily, Columns], scaling: str | None = "minmax") -> None:
-        self.terms = tuple(t if isinstance(t, tuple) else (t, None) for t in terms)
+        self.terms = tuple(_term(t) for t in terms)
         self.scaling = scaling
         if not self.terms:
             raise ValueError("a KernelDictionary needs at least one family, such as Gaussian().")
-        for family, _ in self.terms:
-            if not isinstance(family, KernelFamily):
-                raise TypeError(f"a KernelDictionary takes kernel families, got {family!r}.")
         if scaling not in ("minmax", None):
             raise ValueError(f"scaling must be 'minmax' or None, got {scaling!r}.")
 
@@ -66,9 +65,18 @@ class KernelDictionary:
             out += [(family, group) for group in groups]
         return out
 
-    def extent(self, n: int, columns: Sequence[str]) -> Extent:
+    def _sizes(self, n: int, columns: Sequence[str], exact: bool, X: Floats | None) -> list[Size]:
+        """Return what each family will occupy; without a scaling nobody knows how many nodes a column needs."""
+        exact = exact or self.scaling is None
+        distinct = None if X is None or n > MANY_ROWS else [np.unique(x).size for x in X.T]
+        return [
+            family.size(n, index.size, exact, None if distinct is None or index.size > 1 else distinct[index[0]])
+            for family, index in self._assignments(columns)
+        ]
+
+    def extent(self, n: int, columns: Sequence[str], exact: bool = False, X: Floats | None = None) -> Extent:
         """Return how large the kernels of ``n`` training rows are as a whole."""
-        sizes = [family.size(n, index.size) for family, index in self._assignments(columns)]
+        sizes = self._sizes(n, columns, exact, X)
         return Extent(
             sum(size.kernels for size in sizes),
             sum(size.kernels * size.rank for size in sizes),
@@ -76,18 +84,21 @@ class KernelDictionary:
             any(size.identity for size in sizes),
         )
 
-    def estimate_memory(self, n: int, columns: Sequence[str] | int, exact: bool = False) -> int:
-        """Return the bytes that the kernels of ``n`` training rows occupy while they are built."""
+    def estimate_memory(
+        self, n: int, columns: Sequence[str] | int, exact: bool = False, X: Floats | None = None
+    ) -> int:
+        """Return the bytes that the kernels of ``n`` training rows occupy while they are built.
+
+        The rows themselves, ``X``, make the estimate sharper: columns of few values need less.
+        """
         names = [f"x{j}" for j in range(columns)] if isinstance(columns, int) else columns
-        sizes = [family.size(n, index.size, exact) for family, index in self._assignments(names)]
-        # Bases and cores are copied once, into the stacks of the bank.
-        kept = sum(size.nbytes(n) * (1 if size.identity else 2) for size in sizes)
-        return kept + 8 * max(size.scratch for size in sizes)
+        sizes = self._sizes(n, names, exact, X)
+        return sum(size.nbytes(n) for size in sizes) + 8 * max(size.scratch for size in sizes)
 
     def fit(self, X: Floats, columns: Sequence[str] | None = None, exact: bool = False) -> FittedDictionary:
         """Learn the scaling and the families from training rows."""
         names = list(columns) if columns is not None else [f"x{j}" for j in range(X.shape[1])]
-        require(self.estimate_memory(X.shape[0], names, exact), f"the kernels of {X.shape[0]:,} rows")
+        require(self.estimate_memory(X.shape[0], names, exact, X), f"the kernels of {X.shape[0]:,} rows")
         scale = MinMax.fit(X) if self.scaling == "minmax" else None
         scaled = X if scale is None else scale(X)
         assignments = self._assignments(names)
@@ -100,11 +111,20 @@ def paper_dictionary() -> KernelDictionary:
     return KernelDictionary(Gaussian(joint=True), Gaussian())
 
 
+def _term(term: object) -> tuple[KernelFamily, Columns]:
+    family, columns = term if isinstance(term, tuple) and len(term) == 2 else (term, None)
+    if not isinstance(family, KernelFamily):
+        raise TypeError(f"a KernelDictionary takes kernel families and pairs (family, columns), got {term!r}.")
+    return family, columns
+
+
 def positions(wanted: Columns, columns: Sequence[str]) -> Ints:
     """Return the positions of the wanted columns: all, names, or positions."""
     if wanted is None:
         return np.arange(len(columns))
-    chosen: list[str | int] = [wanted] if isinstance(wanted, str | int) else list(wanted)
+    chosen: list[str | int] = [wanted] if isinstance(wanted, str | int | np.integer) else list(wanted)
+    if not chosen:
+        raise ValueError("a family was given no columns: name some, or leave the columns out to give it all.")
     out = []
     for c in chosen:
         known = c in columns if isinstance(c, str) else 0 <= c < len(columns)

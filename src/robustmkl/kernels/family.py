@@ -27,17 +27,22 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class Size(NamedTuple):
-    """What a fitted family will occupy: k kernels with r coefficients; has it a basis, or is B = I?"""
+    """What a fitted family will occupy: k kernels with r coefficients; has it a basis, or is B = I?
+
+    ``shared`` says that alike columns use one array of cores, ``scratch`` counts the numbers held while fitting.
+    """
 
     kernels: int
     rank: int
     identity: bool
     scratch: int = 0
+    shared: bool = False
 
     def nbytes(self, n: int) -> int:
-        """Return the bytes of basis and cores for ``n`` training rows, and the scratch to make them."""
-        basis = 0 if self.identity else n * self.rank
-        return 8 * (basis + self.kernels * self.rank**2 + self.scratch)
+        """Return the bytes of basis and cores for ``n`` training rows: once, and once more in the stacks of a bank."""
+        basis = 0 if self.identity else 2 * n * self.rank
+        copies = 0 if self.shared else 1 if self.identity else 2
+        return 8 * (basis + copies * self.kernels * self.rank**2)
 
 
 class Part(ABC):
@@ -91,8 +96,11 @@ class KernelFamily(ABC):
         """
 
     @abstractmethod
-    def size(self, n: int, d: int, exact: bool = False) -> Size:
-        """Return what :meth:`fit` would allocate for ``n`` rows of ``d`` columns, before it does."""
+    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
+        """Return what :meth:`fit` would allocate for ``n`` rows of ``d`` columns, before it does.
+
+        ``distinct`` is the number of distinct values of a single column, where that is known.
+        """
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 from scipy.spatial.distance import cdist
 
 from ..arrays import Floats
+from ..parameters import number
 from .chebyshev import FIRST_NODES, chebyshev_nodes, gaussians, rotate, untouched
 from .family import FittedFamily, FittedGram, GramKernel, KernelFamily, Part, Size
 
 PAPER_WIDTHS = tuple(2.0**k for k in range(-3, 7))
-RANK_GUESS = 32  # at least the rank that the widths of the paper need on [0, 1]
 SLICE = 2048
 FEW_VALUES = FIRST_NODES  # a column with no more values than nodes has its values for nodes
 
@@ -36,20 +37,26 @@ class Gaussian(KernelFamily):
     joint: bool = False
 
     def __post_init__(self) -> None:
-        widths = tuple(float(w) for w in np.atleast_1d(np.asarray(self.widths, dtype=float)))
-        if not widths or not all(np.isfinite(w) and w > 0.0 for w in widths):
+        given = [self.widths] if isinstance(self.widths, Real | str) else list(self.widths)
+        if not given:
             raise ValueError(f"Gaussian widths must be positive finite numbers, got {self.widths!r}.")
-        object.__setattr__(self, "widths", widths)
+        widths = [number("Gaussian widths", w, "positive finite numbers", lambda w: w > 0.0) for w in given]
+        object.__setattr__(self, "widths", tuple(widths))
 
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
         fit = _fit_joint if self.joint else partial(_fit_column, exact=exact)
         return fit(X, np.array(self.widths), tuple(f"gaussian({label}; w={w:g})" for w in self.widths))
 
-    def size(self, n: int, d: int, exact: bool = False) -> Size:
-        k = len(self.widths)
+    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
+        k, values = len(self.widths), n if distinct is None else distinct
         if self.joint:
             return Size(k, n, identity=True, scratch=2 * n * n)
-        return Size(k, n if exact else min(n, RANK_GUESS), identity=exact)
+        if values <= FEW_VALUES:
+            return Size(k, values, identity=False)
+        shared = None if exact else chebyshev_nodes(self.widths)
+        if shared is None:
+            return Size(k, n, identity=True, scratch=2 * n * n)
+        return Size(k, shared[0].V.shape[1], identity=False, shared=True)
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class GaussianGram(GramKernel):
             squared = cdist(X, rows, "sqeuclidean")
             grams = np.empty((len(which), *squared.shape))
             for gram, w in zip(grams, self.widths[list(which)], strict=True):
-                np.multiply(squared, -0.5 / (w * w), out=gram)
+                np.multiply(squared / w, -0.5 / w, out=gram)  # w * w may leave the floating-point range
                 np.exp(gram, out=gram)
         return grams
 
@@ -126,14 +133,16 @@ class FittedColumn(FittedFamily):
 
 def _fit_column(X: Floats, widths: Floats, names: tuple[str, ...], exact: bool) -> FittedFamily:
     values = np.unique(X[:, 0])
-    origin, span = float(values[0]), float(values[-1] - values[0]) or 1.0
+    with np.errstate(over="ignore"):
+        origin, span = float(values[0]), float(values[-1] - values[0]) or 1.0
+        relative = widths / span
     M = None
-    if values.size <= FEW_VALUES:
+    if values.size <= FEW_VALUES and np.isfinite(span):
         t = (values - origin) / span
-        nodes = untouched(t, widths / span) if exact else rotate(t, widths / span, t, np.eye(t.size))
+        nodes = untouched(t, relative) if exact else rotate(t, relative, t, np.eye(t.size))
     else:
-        shared = None if exact else chebyshev_nodes(tuple((widths / span).tolist()))
+        shared = None if exact or not np.isfinite(span) else chebyshev_nodes(tuple(relative.tolist()))
         if shared is None:
             return _fit_joint(X, widths, names)
         nodes, M = shared
-    return FittedColumn(names, nodes.cores, nodes.entry_error, nodes.t, nodes.V, widths / span, origin, span, M)
+    return FittedColumn(names, nodes.cores, nodes.entry_error, nodes.t, nodes.V, relative, origin, span, M)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
+from numbers import Real
 
 import numpy as np
 
 from ..arrays import Floats
+from ..parameters import number, whole
 from .family import (
     FeatureMap,
     FittedFamily,
@@ -53,13 +55,10 @@ class Polynomial(KernelFamily):
     joint: bool = False
 
     def __post_init__(self) -> None:
-        if self.degree != int(self.degree) or self.degree < 1:
-            raise ValueError(f"Polynomial degree must be a whole number >= 1, got {self.degree!r}.")
-        if not (np.isfinite(self.coef0) and self.coef0 >= 0.0):
-            raise ValueError(
-                f"Polynomial coef0 must be finite and >= 0, got {self.coef0!r}: "
-                "a negative one makes the kernel indefinite."
-            )
+        degree = int(self.degree) if isinstance(self.degree, Real) and float(self.degree).is_integer() else self.degree
+        object.__setattr__(self, "degree", whole("Polynomial degree", degree, 1))
+        wanted = "finite and >= 0 (a negative one makes the kernel indefinite)"
+        number("Polynomial coef0", self.coef0, wanted, lambda c: c >= 0.0)
 
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
         names = (f"polynomial({label}; degree={self.degree:d})",)
@@ -68,7 +67,7 @@ class Polynomial(KernelFamily):
             return FittedGram(kernel, X, kernel(X, X, [0]), names)
         return FittedFeatures(Monomials(self.degree, self.coef0), np.eye(self.degree + 1)[None], names)
 
-    def size(self, n: int, d: int, exact: bool = False) -> Size:
+    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
         if self.joint:
             return Size(1, n, identity=True, scratch=n * n)
         return Size(1, self.degree + 1, identity=False)

@@ -41,10 +41,11 @@ class Precomputed(FittedFamily):
         One a kernel.
     """
 
-    def __init__(self, grams: Floats, names: tuple[str, ...] | None = None) -> None:
+    def __init__(self, grams: Floats, names: Sequence[str] | None = None) -> None:
         self.cores = np.asarray(grams, dtype=np.float64)
         _check_stack(self.cores)
-        self.names = names or tuple(f"kernel {j}" for j in range(self.cores.shape[0]))
+        numbered = (f"kernel {j}" for j in range(self.cores.shape[0]))
+        self.names = tuple(numbered if names is None else map(str, names))
         if len(self.names) != self.cores.shape[0]:
             raise ValueError(f"names has {len(self.names)} entries for {self.cores.shape[0]} kernels.")
         self.entry_error = EPS

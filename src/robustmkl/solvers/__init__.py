@@ -90,10 +90,10 @@ def solve(
             f"solver={name!r} knows no budget and needs rho = {problem.budget.h:g} (got {problem.budget.rho:g}): "
             "use solver='interior-point'."
         )
-    rule = Rule(tol, atol, max_iter or able.max_iter, 1 if history else able.every)
+    rule = Rule(tol, atol, able.max_iter if max_iter is None else max_iter, 1 if history else able.every)
     with blas_threads(problem.kernels.n):
         if start is not None:
-            guess = run(problem, iter([lambda: start]), Rule(tol, atol, 1, 1))
+            guess = run(problem, iter([lambda: start]), Rule(tol, atol, 1, 1), history, verbose)
             if guess.converged:
                 return guess
         return run(problem, _iterates(problem, name, rule, start, gamma0), rule, history, verbose)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Ints
 from ..problem import KernelFunction, Problem
 from .driver import Best, Point, finish
 from .result import SolveResult, Status
@@ -116,7 +116,7 @@ def _f_step(problem: Problem, p: Floats, solve: Solve) -> SolveResult:
     """Solve the weighted problem of the rows with p > 0, with ``lam`` in its units, and place it among all rows."""
     rows = np.flatnonzero(p > 0.0)
     if rows.size == 0 or (problem.fit_intercept and np.ptp(problem.y[rows]) == 0.0):
-        return _constant(problem, rows)
+        return _constant(problem, rows, p)
     s = problem.s[rows] * p[rows]
     bank = problem.kernels.take(rows)
     share = float(s.sum()) / problem.total
@@ -128,12 +128,12 @@ def _f_step(problem: Problem, p: Floats, solve: Solve) -> SolveResult:
     return replace(part, alpha=alpha, f=f, dual=share * part.dual + off)
 
 
-def _constant(problem: Problem, rows: np.ndarray) -> SolveResult:
+def _constant(problem: Problem, rows: Ints, p: Floats) -> SolveResult:
     """The f-step when at most one class is left: a constant has no loss and no norm."""
     b = float(problem.y[rows[0]]) if rows.size else 0.0
     best = Best(problem)
     best.offer(Point(np.zeros(problem.kernels.n), KernelFunction(np.zeros(problem.kernels.size), b)))
-    off = 1.0 - float(problem.s[rows].sum()) / problem.total
+    off = float(np.dot(problem.s, 1.0 - p)) / problem.total
     return replace(finish(problem, best, Status.CONVERGED, 1), dual=off)
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Floats
+from ..parameters import number, whole
 from ..problem import Certificate, KernelFunction, Problem
 from .result import Record, SolveResult, Status
 
@@ -45,11 +46,9 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ("tol", "atol"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0.0):
-                raise ValueError(f"{name} must be a finite number >= 0, got {value!r}.")
-        if self.max_iter < 1 or self.every < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}.")
+            number(name, getattr(self, name), "a finite number >= 0", lambda value: value >= 0.0)
+        for name in ("max_iter", "every"):
+            whole(name, getattr(self, name), 1)
 
     def met(self, certificate: Certificate) -> bool:
         """Return whether the certificate is within the tolerance."""
@@ -133,15 +132,16 @@ def finish(
     if best.point is None:
         best.offer(Point(np.zeros(problem.kernels.n), problem.zero))
     alpha, f = best.point or Point(np.zeros(problem.kernels.n), problem.zero)
+    feasible = problem.restore(alpha)
     primal, dual, gap = best.certificate
     return SolveResult(
         primal=primal,
         dual=dual,
         gap=gap,
-        alpha=problem.restore(alpha),
+        alpha=feasible,
         f=f,
         norms=problem.evaluate(f)[1],
-        theta=problem.theta(f, gap),
+        theta=problem.theta(feasible, f, gap),
         kernel_error=problem.kernel_error(primal),
         n_iter=n_iter,
         status=status,

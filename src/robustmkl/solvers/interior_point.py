@@ -29,7 +29,9 @@ from .newton import Inverse, Middle
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
-DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank
+DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank,
+FEW = 600  # and up to this number
+FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # families begin active whose gradient is so large, relative to the largest
 NEAR = 0.95  # a family enters when the norm of one of its gradients comes so near t
 SHORTEST = 1e-12  # step
@@ -199,16 +201,16 @@ class InteriorPoint:
         corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
         corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
         self.corner = np.diag(corner)
-        inner = self._solve("border", 1)
+        inner = self._solve("border", 1 + self.inverse.dense)
         self.schur = self.corner - inner
 
     def _cut(self) -> float:
         """Return the least ``omega / D`` of a free row; all rows are free where there are few, or where B = I."""
-        rank = self.bank.rank
-        sizes = self.rows.run(passes.weigh, self.h, rank).lists["size"]
-        if self.bank.identities or self.bank.n <= DENSE * rank:
+        free = max(self.bank.rank, FREE)
+        sizes = self.rows.run(passes.weigh, self.h, free + 1).lists["size"]
+        if self.bank.identities or _is_dense(self.bank.n, self.bank.rank):
             return -np.inf
-        return float(np.partition(np.concatenate(sizes), -rank)[-rank])
+        return float(np.partition(np.concatenate(sizes), -free - 1)[-free - 1])
 
     def _solve(self, name: str, rounds: int, bottom: Floats | None = None) -> Floats:
         """Solve for the columns kept under a name, with refinement; return the border's part of the solution.
@@ -249,7 +251,7 @@ class InteriorPoint:
         bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
         bottom += [v.tilt] * self.intercept
         bottom += [-r_kappa / v.kappa] if self.budget else []
-        low = self._solve("top", 1 if affine is None else 2, np.array(bottom))
+        low = self._solve("top", 1 + self.inverse.dense + (affine is not None), np.array(bottom))
         return self._complete(low, pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
@@ -298,6 +300,10 @@ class InteriorPoint:
 
 def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
     """Yield the iterates of the predictor-corrector method; end where rounding allows no further step."""
+    if problem.fit_intercept and np.ptp(problem.y) == 0.0:  # one class: the constant has neither loss nor norm
+        constant = KernelFunction(np.zeros(problem.kernels.size), float(problem.y[0]))
+        yield lambda: Point(np.zeros(problem.kernels.n), constant)
+        return
     solver = InteriorPoint(problem, block_rows)
     best, idle = np.inf, 0
     while idle < STALLED:
@@ -314,4 +320,8 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
 def workspace(n: int, rank: int, identity: bool) -> int:
     """Return the bytes that the solver takes beside the kernels, at most: all families active."""
     rows = n * (rank * (not identity) + 40)
-    return 8 * (rows + 6 * n * n if identity or n <= DENSE * rank else rows + 10 * rank * rank)
+    return 8 * (rows + 6 * n * n if identity or _is_dense(n, rank) else rows + 10 * max(rank, FREE) ** 2)
+
+
+def _is_dense(n: int, rank: int) -> bool:
+    return n <= max(DENSE * rank, FEW)

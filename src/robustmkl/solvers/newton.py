@@ -62,6 +62,7 @@ class Inverse:
         S = np.diag(np.concatenate(rows.lists["diagonal"]))
         gram = rows.sums["gram"]
         self.others = gram.size > 0
+        self.dense = not self.others
         if self.others:
             self.L = [_roots(H) for H in middle.H]
             self.inner = factor(self._gram(gram))

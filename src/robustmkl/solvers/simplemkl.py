@@ -111,6 +111,8 @@ def _descend(svm: SVM, current: Solution) -> Solution:
         if edge.J >= at.J:
             return _search(svm, at, D, largest)
         at = edge
+        if leaving == mu:  # the weight that takes up the others' changes is gone: choose another
+            return at
         D[mu] += D[leaving]  # the weight that has reached zero stays there; the directions still sum to 0
         D[leaving] = 0.0
     return at

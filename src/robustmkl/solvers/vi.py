@@ -7,6 +7,8 @@ import numpy as np
 from ..problem import Problem
 from .driver import Averages, Iterates
 
+LARGEST = 1e100
+
 
 def vi(problem: Problem, max_iter: int = 1000, gamma0: float = 1.0) -> Iterates:
     """Yield the uniform averages of simultaneous steps of size ``gamma0 / sqrt(max_iter)``.
@@ -27,6 +29,8 @@ def vi(problem: Problem, max_iter: int = 1000, gamma0: float = 1.0) -> Iterates:
         if problem.fit_intercept:
             b += gamma * float(np.dot(s * alpha, y)) / S
         alpha = problem.budget.project(alpha + gamma * (1.0 - y * f) / S, s)
+        if not norms.max() < LARGEST:  # the steps are too long for this penalty
+            return
         a = decay * a + gamma * z
         image = decay * image + gamma * bank.cores_times(z)
         averages.add(alpha, a, b)
