@@ -19,7 +19,8 @@ from robustmkl import Budget, Problem, solve
 from robustmkl.datasets import load_uci
 from robustmkl.kernels import paper_dictionary
 X, y = load_uci("sonar", return_X_y=True)
-problem = Problem(paper_dictionary().fit(X).bank(X), np.where(y == "mine", 1.0, -1.0), np.ones(len(y)), 0.01, Budget(0.7))
+signs = np.where(y == "mine", 1.0, -1.0)
+problem = Problem(paper_dictionary().fit(X).bank(X), signs, np.ones(len(y)), 0.01, Budget(0.7))
 begin = perf_counter()
 result = solve(problem, "amp", max_iter=1000, tol=0.0)
 print(f"amp, sonar, m = {problem.kernels.m}: {result.n_iter} iterations in {perf_counter() - begin:.2f} s")

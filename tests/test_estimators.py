@@ -605,6 +605,20 @@ def test_set_params():
     assert_same_decisions(model.fit(X, Y), StPMKLClassifier(lam=0.3, rho=0.8).fit(X, Y))
 
 
+@pytest.mark.parametrize("parameters", [{"lam": np.float32(0.25)}, {"max_iter": np.int64(50)}], ids=str)
+def test_parameters_of_numpy_types(parameters):
+    plain = {name: value.item() for name, value in parameters.items()}
+    assert_same_decisions(StPMKLClassifier(**parameters).fit(X, Y), StPMKLClassifier(**plain).fit(X, Y))
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize("solver", ["interior-point", "amp"])
+def test_flags_of_numpy_type(value, solver):
+    common = {"kernels": SMALL, "solver": solver, "tol": 0.1, "lam": 0.1}
+    one, other = (StPMKLClassifier(fit_intercept=f, **common).fit(X, Y) for f in (np.bool_(value), value))
+    assert_same_decisions(one, other)
+
+
 def test_pipeline():
     model = make_pipeline(StandardScaler(), StPMKLClassifier(kernels=SMALL)).fit(X, Y)
     assert model.score(X, Y) > 0.7

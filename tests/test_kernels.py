@@ -488,6 +488,13 @@ def test_dictionary_refuses_unknown_columns(columns):
         KernelDictionary((Gaussian(), columns)).fit(TABLE, NAMES)
 
 
+@pytest.mark.parametrize("columns", [[True, False, True], True, [1.5], 1.5, slice(0, 2)], ids=str)
+def test_dictionary_refuses_columns_that_are_neither_names_nor_positions(columns):
+    """A mask of booleans, above all, must not be read as the positions 0 and 1."""
+    with pytest.raises((TypeError, ValueError), match="column"):
+        KernelDictionary((Gaussian(), columns)).fit(TABLE, NAMES)
+
+
 @pytest.mark.parametrize("joint", [False, True])
 def test_dictionary_refuses_an_empty_choice_of_columns(joint):
     with pytest.raises(ValueError, match="column"):

@@ -6,7 +6,7 @@ import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -230,7 +230,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"(primal {result.primal:.6g}) and the tolerance {self.atol + self.tol * result.primal:.3g}: "
                     "raise max_iter or tol, or use solver='interior-point'.",
                     ConvergenceWarning,
-                    stacklevel=4,
+                    stacklevel=3,
                 )
 
     # -- prediction ------------------------------------------------------------------------------------------
@@ -277,12 +277,11 @@ def passed_on(result: SolveResult) -> SolveResult:
 def _restored_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Give an estimator its attributes back if a fit fails: a model that was fitted stays as it was."""
     before = dict(vars(estimator))
-    try:
+    with ExitStack() as undo:
+        undo.callback(vars(estimator).update, before)
+        undo.callback(vars(estimator).clear)
         yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
+        undo.pop_all()
 
 
 def _shares(norms: Floats) -> Floats:

@@ -188,6 +188,6 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: Ints, s: Floats
     unknown = set(class_weight) - set(classes.tolist())
     if unknown:
         raise ValueError(f"class_weight names {sorted(map(repr, unknown))}, not among the classes {classes.tolist()}.")
-    wanted = "finite weights >= 0"
+    wanted = "finite and >= 0"
     given = [number("class_weight", class_weight.get(c, 1.0), wanted, lambda w: w >= 0.0) for c in classes.tolist()]
     return np.array(given)[codes]

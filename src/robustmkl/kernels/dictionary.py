@@ -70,7 +70,9 @@ class KernelDictionary:
         exact = exact or self.scaling is None
         distinct = None if X is None or n > MANY_ROWS else [np.unique(x).size for x in X.T]
         return [
-            family.size(n, index.size, exact, None if distinct is None or index.size > 1 else distinct[index[0]])
+            family.size(n, index.size, exact)
+            if distinct is None or index.size > 1
+            else family.size_of_column(n, distinct[index[0]], exact)
             for family, index in self._assignments(columns)
         ]
 

@@ -96,11 +96,12 @@ class KernelFamily(ABC):
         """
 
     @abstractmethod
-    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
-        """Return what :meth:`fit` would allocate for ``n`` rows of ``d`` columns, before it does.
+    def size(self, n: int, d: int, exact: bool = False) -> Size:
+        """Return what :meth:`fit` would allocate for ``n`` rows of ``d`` columns, before it does."""
 
-        ``distinct`` is the number of distinct values of a single column, where that is known.
-        """
+    def size_of_column(self, n: int, distinct: int, exact: bool = False) -> Size:
+        """Return the same for one column of which the number of distinct values is known."""
+        return self.size(n, 1, exact)
 
 
 @dataclass(frozen=True)

@@ -47,12 +47,15 @@ class Gaussian(KernelFamily):
         fit = _fit_joint if self.joint else partial(_fit_column, exact=exact)
         return fit(X, np.array(self.widths), tuple(f"gaussian({label}; w={w:g})" for w in self.widths))
 
-    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
-        k, values = len(self.widths), n if distinct is None else distinct
+    def size(self, n: int, d: int, exact: bool = False) -> Size:
+        return self.size_of_column(n, n, exact)
+
+    def size_of_column(self, n: int, distinct: int, exact: bool = False) -> Size:
+        k = len(self.widths)
         if self.joint:
             return Size(k, n, identity=True, scratch=2 * n * n)
-        if values <= FEW_VALUES:
-            return Size(k, values, identity=False)
+        if distinct <= FEW_VALUES:
+            return Size(k, distinct, identity=False)
         shared = None if exact else chebyshev_nodes(self.widths)
         if shared is None:
             return Size(k, n, identity=True, scratch=2 * n * n)

@@ -27,5 +27,5 @@ class Linear(KernelFamily):
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
         return FittedFeatures(Identity(), np.eye(X.shape[1])[None], (f"linear({label})",))
 
-    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
+    def size(self, n: int, d: int, exact: bool = False) -> Size:
         return Size(1, d, identity=False)

@@ -67,7 +67,7 @@ class Polynomial(KernelFamily):
             return FittedGram(kernel, X, kernel(X, X, [0]), names)
         return FittedFeatures(Monomials(self.degree, self.coef0), np.eye(self.degree + 1)[None], names)
 
-    def size(self, n: int, d: int, exact: bool = False, distinct: int | None = None) -> Size:
+    def size(self, n: int, d: int, exact: bool = False) -> Size:
         if self.joint:
             return Size(1, n, identity=True, scratch=n * n)
         return Size(1, self.degree + 1, identity=False)

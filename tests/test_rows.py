@@ -1,0 +1,112 @@
+"""The interior point sees its rows through passes: cut into blocks, or beyond Woodbury, the answer is the same."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from robustmkl import Budget, Problem, solve
+from robustmkl.kernels import Gaussian, KernelDictionary, paper_dictionary
+from robustmkl.rows import MemoryRows, Summary
+from robustmkl.solvers import Rule, interior_point, run
+from robustmkl.solvers.interior_point import InteriorPoint
+
+
+def table(n, d=8, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d))
+    f = np.sin(6 * X[:, 0]) + 2 * (X[:, 1] - 0.5) + np.cos(9 * X[:, 2]) + 0.4 * rng.normal(size=n)
+    y = np.where(f > np.median(f), 1.0, -1.0)
+    return X, np.where(rng.random(n) < 0.2, -y, y)
+
+
+def problem(n, d=8, joint=False, weights=False, **options):
+    X, y = table(n, d)
+    dictionary = paper_dictionary() if joint else KernelDictionary(Gaussian())
+    s = np.random.default_rng(1).uniform(0.1, 3.0, n) if weights else np.ones(n)
+    return Problem(dictionary.fit(X).bank(X), y, s, **options)
+
+
+CASES = {
+    "few rows": {"n": 150, "lam": 0.01},
+    "joint kernels": {"n": 150, "joint": True, "lam": 0.01},
+    "beyond the rank": {"n": 900, "d": 4, "lam": 0.003},
+    "budget": {"n": 900, "d": 4, "lam": 0.03, "budget": Budget(0.6)},
+    "h": {"n": 900, "d": 4, "lam": 0.03, "budget": Budget(1.2, 1.8)},
+    "no intercept": {"n": 900, "d": 4, "lam": 0.003, "fit_intercept": False},
+    "weights": {"n": 900, "d": 4, "weights": True, "lam": 0.003},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("block", [1, 7, 64, 400])
+def test_blocks_of_rows_give_the_same_answer(case, block):
+    if block == 1 and CASES[case]["n"] > 200:
+        block = 101
+    p = problem(**CASES[case])
+    whole = run(p, interior_point(p), Rule(tol=1e-7, max_iter=100))
+    blocks = run(p, interior_point(p, block), Rule(tol=1e-7, max_iter=100))
+    assert blocks.n_iter == whole.n_iter
+    assert blocks.primal == pytest.approx(whole.primal, rel=1e-10)
+    assert blocks.dual == pytest.approx(whole.dual, rel=1e-10)
+    np.testing.assert_allclose(blocks.alpha, whole.alpha, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", [name for name, options in CASES.items() if options["n"] > 600])
+def test_woodbury_equals_the_dense_factor(case, monkeypatch):
+    p = problem(**CASES[case])
+    woodbury = run(p, interior_point(p), Rule(tol=1e-8, max_iter=100))
+    monkeypatch.setattr(sys.modules["robustmkl.solvers.interior_point"], "FEW", 10_000)
+    dense = run(p, interior_point(p), Rule(tol=1e-8, max_iter=100))
+    assert woodbury.converged
+    assert dense.converged
+    assert woodbury.primal == pytest.approx(dense.primal, rel=2e-8)
+
+
+def test_few_families_are_active_and_all_are_certified():
+    p = problem(400, d=30, lam=0.02)
+    solver = InteriorPoint(p)
+    for _ in range(12):
+        mu = solver.observe()
+        solver.enter(mu)
+        solver.step(mu)
+    assert len(solver.families) < 15
+    result = solve(p, tol=1e-7)
+    assert result.converged
+    q = p.gradient_norms(result.alpha)
+    t = np.sqrt(q.max())
+    assert result.dual == pytest.approx(result.alpha.mean() - t**2 / (2 * p.lam), abs=1e-12)
+    assert np.flatnonzero(result.norms > 1e-3 * result.norms.sum()).size >= 3
+
+
+def test_a_family_that_looks_idle_at_first_enters():
+    """Its gradient is small at alpha = const, and large once the strong column is explained."""
+    rng = np.random.default_rng(3)
+    X = rng.random((300, 6))
+    y = np.where((X[:, 0] > 0.5) ^ ((X[:, 1] > 0.45) & (X[:, 1] < 0.55)), 1.0, -1.0)
+    p = Problem(KernelDictionary(Gaussian()).fit(X).bank(X), y, np.ones(300), 0.001)
+    begin = InteriorPoint(p).families
+    result = solve(p, tol=1e-8)
+    assert 1 not in begin
+    assert result.converged
+    assert result.norms.reshape(6, 10)[1].sum() > 0.02 * result.norms.sum()
+
+
+def test_summaries_add_up():
+    first = Summary({"z": np.ones(2)}, {"step": 0.5}, {"free": [np.zeros(1)]})
+    second = Summary({"z": np.ones(2)}, {"step": 0.25}, {"free": [np.ones(2)]})
+    both = first + second
+    np.testing.assert_array_equal(both.sums["z"], [2.0, 2.0])
+    assert both.least["step"] == 0.25
+    np.testing.assert_array_equal(np.concatenate(both.lists["free"]), [0.0, 1.0, 1.0])
+
+
+def test_passes_over_blocks_are_matrix_products():
+    p = problem(50, d=3, joint=True)
+    rows = MemoryRows(p.y, p.s / p.total, 17)
+    rows.attach(p.kernels)
+    q, v = np.random.default_rng(0).normal(size=50), np.random.default_rng(1).normal(size=p.kernels.rank)
+    found = rows.run(lambda block: Summary({"z": block.adjoint(q[block.number * 17 :][: block.y.size])}))
+    np.testing.assert_allclose(found.sums["z"], p.kernels.adjoint(q), atol=1e-12)
+    forward = rows.run(lambda block: Summary(lists={"f": [block.forward(v)]}))
+    np.testing.assert_allclose(np.concatenate(forward.lists["f"]), p.kernels.forward(v), atol=1e-12)
