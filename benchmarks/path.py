@@ -2,9 +2,9 @@
 
     python benchmarks/path.py [NOISE] [REPEATS] [N_JOBS ..]
 
-For each of the five tables: one fit of StPMKLClassifier, lam = .01, to a gap of 1e-6, and StPMKLClassifierCV(lams=12, cv=5)
-with its refit and its path on all rows (gap 1e-4), without budget and with the paper's six budgets. Fit and cross-validation
-alternate; the figures are medians over the repeats. "solves" counts the problems that were neither copies nor rays.
+For each of the five tables: one fit of StPMKLClassifier, lam = .01, to a gap of 1e-6, and StPMKLClassifierCV with 12
+values of lam and 5 folds, its refit and its path on all rows (gap 1e-4), without budget and with the paper's six
+budgets. Fit and cross-validation alternate; the figures are medians over the repeats.
 """
 
 from __future__ import annotations
@@ -63,4 +63,8 @@ def main(noise: float = 0.0, repeats: int = 3, jobs: tuple[int, ...] = (1, 2)) -
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    main(*(float(a) for a in arguments[:1]), *(int(a) for a in arguments[1:2]), *[tuple(map(int, arguments[2:]))][: len(arguments) > 2])
+    main(
+        *(float(a) for a in arguments[:1]),
+        *(int(a) for a in arguments[1:2]),
+        *[tuple(map(int, arguments[2:]))][: len(arguments) > 2],
+    )

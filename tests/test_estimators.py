@@ -605,8 +605,18 @@ def test_set_params():
     assert_same_decisions(model.fit(X, Y), StPMKLClassifier(lam=0.3, rho=0.8).fit(X, Y))
 
 
-@pytest.mark.parametrize("parameters", [{"lam": np.float32(0.25)}, {"max_iter": np.int64(50)}], ids=str)
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"lam": np.float32(0.25)},
+        {"rho": np.float16(0.75)},
+        {"noise_level": np.float16(0.25)},
+        {"max_iter": np.int64(50)},
+    ],
+    ids=str,
+)
 def test_parameters_of_numpy_types(parameters):
+    """A short float must not make the certificate one of single precision."""
     plain = {name: value.item() for name, value in parameters.items()}
     assert_same_decisions(StPMKLClassifier(**parameters).fit(X, Y), StPMKLClassifier(**plain).fit(X, Y))
 

@@ -32,7 +32,7 @@ class Laplacian(KernelFamily):
     def fit(self, X, label, exact=False):
         return FittedLaplacian(X, self.scales, tuple(f"laplacian({label}; c={c:g})" for c in self.scales))
 
-    def size(self, n, d, exact=False, distinct=None):
+    def size(self, n, d, exact=False):
         return Size(len(self.scales), n, identity=True, scratch=n * n)
 
 
@@ -98,7 +98,7 @@ class Spline(KernelFamily):
     def fit(self, X, label, exact=False):
         return FittedFeatures(Splines(), np.eye(8)[None], (f"spline({label})",))
 
-    def size(self, n, d, exact=False, distinct=None):
+    def size(self, n, d, exact=False):
         return Size(1, 8, identity=False)
 
 
