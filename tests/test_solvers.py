@@ -644,7 +644,7 @@ def test_progress_is_logged_on_demand(caplog):
     with caplog.at_level(logging.INFO, logger="robustmkl"):
         result = solve(problem("budget 5"), verbose=1)
     assert len(caplog.records) == result.n_iter
-    assert caplog.messages[0].startswith("iteration 1: primal ")
+    assert caplog.messages[0].startswith("iteration 1, ")
 
 
 def test_nothing_is_logged_otherwise(caplog):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Floats
-from .parameters import number
+from .parameters import number, store
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class SquaredBlockNorm:
     lam: float
 
     def __post_init__(self) -> None:
-        number("lam", self.lam, "a positive finite number", lambda lam: lam > 0.0)
+        store(self, lam=number("lam", self.lam, "be a positive finite number", lambda lam: lam > 0.0))
 
     def value(self, norms: Floats) -> float:
         """Return ``lam/2 (sum_j ||f_j||)^2``."""

@@ -19,6 +19,7 @@ import numpy as np
 from .arrays import Floats
 from .kernels.bank import KernelBank
 from .kernels.precomputed import Precomputed
+from .parameters import flag, store
 from .penalty import SquaredBlockNorm
 from .uncertainty import Budget
 
@@ -71,7 +72,7 @@ class Problem:
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
-        SquaredBlockNorm(self.lam)  # validates lam
+        store(self, lam=SquaredBlockNorm(self.lam).lam, fit_intercept=flag("fit_intercept", self.fit_intercept))
         for name, array in (("y", self.y), ("s", self.s)):
             if array.shape != (self.kernels.n,):
                 raise ValueError(f"{name} has shape {array.shape} for {self.kernels.n} training rows.")

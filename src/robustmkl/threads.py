@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 SERIAL_ROWS = 1500  # up to this many rows one thread was at least as fast
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Look for the BLAS libraries once: finding them takes milliseconds."""
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -16,5 +23,5 @@ def blas_threads(n: int) -> Iterator[None]:
     if n > SERIAL_ROWS:
         yield
         return
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _controller().limit(limits=1, user_api="blas"):
         yield

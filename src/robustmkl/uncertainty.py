@@ -17,12 +17,12 @@ from math import log, sqrt
 import numpy as np
 
 from .arrays import Floats
-from .parameters import number
+from .parameters import number, store
 
 
 def tau(epsilon: float) -> float:
     """Return ``tau = sqrt(ln(1/epsilon) / 2)`` of Proposition 1 and Lemma 1."""
-    epsilon = number("epsilon", epsilon, "in (0, 1), the probability of failure", lambda e: 0.0 < e < 1.0)
+    epsilon = number("epsilon", epsilon, "lie in (0, 1)", lambda e: 0.0 < e < 1.0, "it is a probability of failure")
     return sqrt(0.5 * log(1.0 / epsilon))
 
 
@@ -42,9 +42,9 @@ class Budget:
     h: float = 1.0
 
     def __post_init__(self) -> None:
-        h = number("h", self.h, "a finite number >= 1: it is 1 or 1 + tau", lambda h: h >= 1.0)
-        share = f"in (0, {h:g}], the share of the weight that may count as loss ({h:g} is no budget)"
-        number("rho", self.rho, share, lambda rho: 0.0 < rho <= h)
+        h = number("h", self.h, "be a finite number >= 1", lambda h: h >= 1.0, "it is 1 or 1 + tau")
+        meaning = f"it is the share of the total weight that may count as loss; rho={h:g} means no budget"
+        store(self, h=h, rho=number("rho", self.rho, f"lie in (0, {h:g}]", lambda rho: 0.0 < rho <= h, meaning))
 
     @classmethod
     def from_noise_level(cls, noise_level: float, epsilon: float | None = None, total: float = np.inf) -> Budget:
@@ -53,11 +53,13 @@ class Budget:
         Without ``epsilon``: ``h = 1`` and ``rho = 1 - q``, the form of the paper's experiments. With it:
         ``h = 1 + tau`` and ``rho = min(h, 1 - q + tau + tau / sqrt(total))`` for a total weight ``total``.
         """
-        number("noise_level", noise_level, "in [0, 1/2), the share of wrong labels", lambda q: 0.0 <= q < 0.5)
+        q = number(
+            "noise_level", noise_level, "lie in [0, 1/2)", lambda q: 0.0 <= q < 0.5, "it is the share of wrong labels"
+        )
         if epsilon is None:
-            return cls(rho=1.0 - noise_level)
+            return cls(rho=1.0 - q)
         t = tau(epsilon)
-        return cls(rho=min(1.0 + t, 1.0 - noise_level + t + t / sqrt(total)), h=1.0 + t)
+        return cls(rho=min(1.0 + t, 1.0 - q + t + t / sqrt(total)), h=1.0 + t)
 
     @property
     def is_slack(self) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -24,7 +24,9 @@ from ..memory import format_bytes, require
 from ..parameters import flag
 from ..penalty import SquaredBlockNorm
 from ..problem import Problem
+from ..progress import logger, shown
 from ..solvers import Point, Rule, SolveResult, Status, choose, estimate_workspace, solve
+from ..solvers.result import REMEDIES
 from ..threads import blas_threads
 from ..uncertainty import Budget
 from .rows import Rows
@@ -36,8 +38,6 @@ from .validation import (
     check_weights,
     class_weights,
 )
-
-logger = logging.getLogger("robustmkl")
 
 
 class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,7 +76,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        with _restored_on_error(self):
+        with _restored_on_error(self), shown(self.verbose):
             table, classes, codes, s = self._check_training(X, y, sample_weight)
             with blas_threads(table.shape[-2]):
                 kernels, bank, rows, problems = self._pose(table, classes, codes, s)
@@ -202,6 +202,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows: Rows,
         results: list[SolveResult],
     ) -> None:
+        self._parameters = self.get_params(deep=False)
         self._points = [Point(r.alpha, r.f) for r in results]
         results = [self._spread(r, rows) for r in results]
         worst = max(results, key=lambda r: r.gap)
@@ -218,6 +219,12 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.alpha_ = alphas if many else alphas[0]
         self._expansions = [kernels.expansion(bank.blocks(r.f.coef)) for r in results]
 
+    def _as_fitted(self) -> Self:
+        """Return this model with the parameters that it was fitted with, whatever has been set since."""
+        model = copy(self)
+        model.__dict__.update(self._parameters)
+        return model
+
     def _spread(self, result: SolveResult, rows: Rows) -> SolveResult:
         """Put what a result says of the rows in the order of the rows given."""
         return replace(result, alpha=rows.spread(result.alpha))
@@ -228,7 +235,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 warnings.warn(
                     f"{result.message} After {result.n_iter} iterations the gap is {result.gap:.3g} "
                     f"(primal {result.primal:.6g}) and the tolerance {self.atol + self.tol * result.primal:.3g}: "
-                    "raise max_iter or tol, or use solver='interior-point'.",
+                    f"{REMEDIES[result.status]}.",
                     ConvergenceWarning,
                     stacklevel=3,
                 )
@@ -243,7 +250,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array or data frame of shape (n, d); with ``kernels="precomputed"`` an array (m, n, n_train)
         """
         check_is_fitted(self)
-        rows = self._check_new(X)
+        rows = self._as_fitted()._check_new(X)
         values = [expand(rows) + b for expand, b in zip(self._expansions, self.intercept_, strict=True)]
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 

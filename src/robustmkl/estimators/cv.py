@@ -34,6 +34,7 @@ from .validation import check_labels
 
 logger = logging.getLogger("robustmkl")
 
+ROUGH = 10.0  # the tolerance in the folds, where solutions serve to be compared, in units of tol
 TIE = 1e-12  # scores closer than this differ by rounding only
 
 
@@ -186,7 +187,8 @@ class StPMKLClassifierCV(CertifiedClassifier):
         model, lams = self._model(training)
         kernels, bank, rows, problems = model._pose(*training)
         grid = Grid(lams, rhos, self._options())
-        folds = [delayed(_fold)(model, grid, scorer, data.take(a), data.take(b, a)) for a, b in splits]
+        rough = Grid(lams, rhos, grid.options | {"tol": ROUGH * self.tol})
+        folds = [delayed(_fold)(model, rough, scorer, data.take(a), data.take(b, a)) for a, b in splits]
         path, *outcomes = Parallel(self.n_jobs)([delayed(grid.solve)(problems), *folds])
         self._choose(grid, outcomes)
         self.memory_estimate_ = getattr(model, "memory_estimate_", 0)

@@ -88,7 +88,8 @@ class MiPMKLClassifier(MKLClassifier):
             return passed_on(solve(part, **options))
 
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return mipmkl(problem, self.rho, step, self.n_starts, rng=np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        return mipmkl(problem, self.rho, step, self.n_starts, rng=rng, known=start.f if start else None)
 
     def _spread(self, result: SolveResult, rows: Rows) -> SolveResult:
         result = super()._spread(result, rows)

@@ -24,6 +24,9 @@ class CertifiedClassifier(MKLClassifier):
         neither touches the representation that the solver worked on. A list, one a class, for more than two.
         """
         check_is_fitted(self)
+        return self._as_fitted()._certify(X, y, sample_weight)
+
+    def _certify(self, X: Any, y: Any, sample_weight: Any) -> Certificate | list[Certificate]:
         table, classes, codes, s = self._check_training(X, y, sample_weight, reset=False)
         self._check_same_rows(codes.size, classes)
         kept = np.flatnonzero(s > 0.0)
@@ -57,7 +60,8 @@ class CertifiedClassifier(MKLClassifier):
         says nothing: see ``is_vacuous``.
         """
         check_is_fitted(self)
-        if self.fit_intercept:
+        fitted = self._as_fitted()
+        if fitted.fit_intercept:
             raise ValueError("Theorem 1 is about f without intercept: fit with fit_intercept=False.")
         if len(self.classes_) > 2:
             raise ValueError(f"Theorem 1 is about two classes, this model has {len(self.classes_)}.")
@@ -66,4 +70,4 @@ class CertifiedClassifier(MKLClassifier):
         self._check_same_rows(values.size, labels)
         signs = 2.0 * codes - 1.0
         losses = np.maximum(0.0, 1.0 - signs * values)
-        return generalization_bound(losses, noise_level, epsilon, self.lam, delta)
+        return generalization_bound(losses, noise_level, epsilon, fitted.lam, delta)

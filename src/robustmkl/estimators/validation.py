@@ -158,6 +158,10 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(f"sample_weight is {plain(s[row])} at row {row}: weights must be finite and >= 0.")
+    if not np.isfinite(s.max() * n):
+        raise ValueError(
+            f"sample_weight goes up to {s.max():g}: its sum leaves the floating-point range. Scale it down."
+        )
     if not s.any():
         raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
     return s
@@ -188,6 +192,6 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: Ints, s: Floats
     unknown = set(class_weight) - set(classes.tolist())
     if unknown:
         raise ValueError(f"class_weight names {sorted(map(repr, unknown))}, not among the classes {classes.tolist()}.")
-    wanted = "finite and >= 0"
+    wanted = "be finite and >= 0"
     given = [number("class_weight", class_weight.get(c, 1.0), wanted, lambda w: w >= 0.0) for c in classes.tolist()]
     return np.array(given)[codes]

@@ -2,16 +2,20 @@
 
 from .bank import KernelBank
 from .dictionary import FittedDictionary, KernelDictionary, paper_dictionary
-from .family import FittedFamily, KernelFamily, Part, Size
+from .family import FeatureMap, FittedFamily, FittedFeatures, FittedGram, GramKernel, KernelFamily, Part, Size
 from .gaussian import Gaussian
 from .linear import Linear
 from .polynomial import Polynomial
 from .precomputed import Precomputed, PrecomputedKernels
 
 __all__ = [
+    "FeatureMap",
     "FittedDictionary",
     "FittedFamily",
+    "FittedFeatures",
+    "FittedGram",
     "Gaussian",
+    "GramKernel",
     "KernelBank",
     "KernelDictionary",
     "KernelFamily",

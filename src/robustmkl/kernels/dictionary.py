@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Floats, Ints
 from ..memory import require
+from ..threads import blas_threads
 from .bank import KernelBank
 from .family import FittedFamily, KernelFamily, Part, Size
 from .gaussian import Gaussian
@@ -104,7 +106,10 @@ class KernelDictionary:
         scale = MinMax.fit(X) if self.scaling == "minmax" else None
         scaled = X if scale is None else scale(X)
         assignments = self._assignments(names)
-        families = [family.fit(scaled[:, index], _label(index, names), exact) for family, index in assignments]
+        with blas_threads(0):  # the matrices are small, whatever the number of rows
+            families = [
+                family.fit(scaled[:, index], _label(family, index, names), exact) for family, index in assignments
+            ]
         return FittedDictionary(scale, families, [index for _, index in assignments])
 
 
@@ -124,13 +129,14 @@ def positions(wanted: Columns, columns: Sequence[str]) -> Ints:
     """Return the positions of the wanted columns: all, names, or positions."""
     if wanted is None:
         return np.arange(len(columns))
-    chosen: list[str | int] = [wanted] if isinstance(wanted, str | int | np.integer) else list(wanted)
+    chosen = list(wanted) if np.iterable(wanted) and not isinstance(wanted, str) else [wanted]
     if not chosen:
         raise ValueError("a family was given no columns: name some, or leave the columns out to give it all.")
     out = []
     for c in chosen:
-        known = c in columns if isinstance(c, str) else 0 <= c < len(columns)
-        if not known:
+        if isinstance(c, bool | np.bool_) or not isinstance(c, str | Integral):
+            raise TypeError(f"columns are chosen by name or position, got {c!r}: give a name, a number or a list.")
+        if not (c in columns if isinstance(c, str) else 0 <= int(c) < len(columns)):
             raise ValueError(f"column {c!r} is not in the table: it has {len(columns)} columns, {_some(columns)}.")
         out.append(list(columns).index(c) if isinstance(c, str) else int(c))
     return np.array(out, dtype=np.intp)
@@ -140,8 +146,8 @@ def _some(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + (", .." if len(names) > most else "")
 
 
-def _label(index: Ints, names: Sequence[str]) -> str:
-    if index.size == len(names) > 1:
+def _label(family: KernelFamily, index: Ints, names: Sequence[str]) -> str:
+    if family.joint and index.size == len(names):
         return "all columns"
     return _some([names[j] for j in index], 4)
 

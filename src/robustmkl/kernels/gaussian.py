@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -37,10 +36,10 @@ class Gaussian(KernelFamily):
     joint: bool = False
 
     def __post_init__(self) -> None:
-        given = [self.widths] if isinstance(self.widths, Real | str) else list(self.widths)
+        given = list(self.widths) if np.iterable(self.widths) and not isinstance(self.widths, str) else [self.widths]
         if not given:
             raise ValueError(f"Gaussian widths must be positive finite numbers, got {self.widths!r}.")
-        widths = [number("Gaussian widths", w, "positive finite numbers", lambda w: w > 0.0) for w in given]
+        widths = [number("Gaussian widths", w, "be positive finite numbers", lambda w: w > 0.0) for w in given]
         object.__setattr__(self, "widths", tuple(widths))
 
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:

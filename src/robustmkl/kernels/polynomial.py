@@ -57,8 +57,13 @@ class Polynomial(KernelFamily):
     def __post_init__(self) -> None:
         degree = int(self.degree) if isinstance(self.degree, Real) and float(self.degree).is_integer() else self.degree
         object.__setattr__(self, "degree", whole("Polynomial degree", degree, 1))
-        wanted = "finite and >= 0 (a negative one makes the kernel indefinite)"
-        number("Polynomial coef0", self.coef0, wanted, lambda c: c >= 0.0)
+        number(
+            "Polynomial coef0",
+            self.coef0,
+            "be finite and >= 0",
+            lambda c: c >= 0.0,
+            "a negative one makes the kernel indefinite",
+        )
 
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
         names = (f"polynomial({label}; degree={self.degree:d})",)

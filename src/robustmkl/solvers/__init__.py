@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..memory import require
+from ..progress import shown
 from ..threads import blas_threads
 from .amp import amp
 from .driver import Iterates, Point, Rule, run
@@ -47,7 +48,7 @@ def choose(solver: str) -> str:
     """Return the name of the solver that "auto" stands for; refuse unknown names."""
     if solver == "auto":
         return "interior-point"
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver must be 'auto' or one of {', '.join(map(repr, SOLVERS))}, got {solver!r}.")
     return solver
 
@@ -91,7 +92,7 @@ def solve(
             "use solver='interior-point'."
         )
     rule = Rule(tol, atol, able.max_iter if max_iter is None else max_iter, 1 if history else able.every)
-    with blas_threads(problem.kernels.n):
+    with shown(verbose), blas_threads(problem.kernels.n):
         if start is not None:
             guess = run(problem, iter([lambda: start]), Rule(tol, atol, 1, 1), history, verbose)
             if guess.converged:

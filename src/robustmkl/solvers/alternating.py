@@ -62,6 +62,11 @@ def best_case(losses: Floats, s: Floats, rho: float) -> Floats:
     return p
 
 
+def hinge(problem: Problem, f: KernelFunction) -> Floats:
+    """Return the hinge losses ``l_i`` at f."""
+    return np.maximum(0.0, 1.0 - problem.y * problem.evaluate(f)[0])
+
+
 def objective(problem: Problem, f: KernelFunction, p: Floats) -> float:
     """Return the objective of MiPMKL at (f, p)."""
     values, norms = problem.evaluate(f)
@@ -77,6 +82,7 @@ def mipmkl(
     n_starts: int = 5,
     max_rounds: int = 50,
     rng: np.random.Generator | None = None,
+    known: KernelFunction | None = None,
 ) -> AlternationResult:
     """Alternate from p = 1 and from ``n_starts - 1`` random p, and return the best end.
 
@@ -88,10 +94,13 @@ def mipmkl(
         The share of the weight that may count as right.
     solve : callable
         The certified solver of the f-step, a weighted problem (2).
+    known : KernelFunction, optional
+        A function to begin with in the place of p = 1.
     """
     rng = np.random.default_rng(0) if rng is None else rng
     n = problem.kernels.n
-    starts = [np.ones(n), *((rng.random(n) < rho).astype(np.float64) for _ in range(n_starts - 1))]
+    first = np.ones(n) if known is None else best_case(hinge(problem, known), problem.s, rho)
+    starts = [first, *((rng.random(n) < rho).astype(np.float64) for _ in range(n_starts - 1))]
     ends = [_alternate(problem, rho, solve, p, max_rounds) for p in starts]
     best = min(ends, key=lambda end: end.primal)
     return replace(best, objectives=tuple(end.primal for end in ends))
@@ -101,8 +110,7 @@ def _alternate(problem: Problem, rho: float, solve: Solve, p: Floats, max_rounds
     result, trace, rounds = _f_step(problem, p, solve), [], 0
     while True:
         rounds += 1
-        values, _ = problem.evaluate(result.f)
-        p = best_case(np.maximum(0.0, 1.0 - problem.y * values), problem.s, rho)
+        p = best_case(hinge(problem, result.f), problem.s, rho)
         trace.append(objective(problem, result.f, p))
         following = _f_step(problem, p, solve)
         improved = objective(problem, following.f, p) < trace[-1] - 1e-12 * abs(trace[-1])

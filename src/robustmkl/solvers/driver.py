@@ -6,7 +6,6 @@ by the certificate of :mod:`robustmkl.problem`, so that no solver can call itsel
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -18,9 +17,8 @@ import numpy as np
 from ..arrays import Floats
 from ..parameters import number, whole
 from ..problem import Certificate, KernelFunction, Problem
+from ..progress import logger
 from .result import Record, SolveResult, Status
-
-logger = logging.getLogger("robustmkl")
 
 
 class Point(NamedTuple):
@@ -46,7 +44,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ("tol", "atol"):
-            number(name, getattr(self, name), "a finite number >= 0", lambda value: value >= 0.0)
+            number(name, getattr(self, name), "be a finite number >= 0", lambda value: value >= 0.0)
         for name in ("max_iter", "every"):
             whole(name, getattr(self, name), 1)
 
@@ -112,7 +110,7 @@ def run(
             found = best.offer(iterate())
             records.append(Record(iteration, perf_counter() - start, found.primal, found.dual))
             if verbose:
-                logger.info("iteration %d: primal %.9g, dual %.9g, gap %.3g", iteration, *found)
+                logger.info("iteration %d, %.2f s: primal %.9g, dual %.9g, gap %.3g", *records[-1], found.gap)
             if rule.met(best.certificate):
                 status = Status.CONVERGED
                 break

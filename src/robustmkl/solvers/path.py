@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from ..kernels.family import Part
 
 SPAN = 1e-3  # the smallest lam of a grid over the largest: on the five tables, at 0-40 % noise, the best was within
-NEAR = 0.8  # kernels with ||g_j|| >= NEAR G are solved for
+NEAR = 0.75  # kernels with ||g_j|| >= NEAR G are solved for
+NEGLIGIBLE = 0.01  # a relative error of the certificate, in units of the tolerance, that the solver need not resolve
 LIMIT = 200  # iterations of the interior point
 
 
@@ -208,19 +209,23 @@ class Restriction:
     size: int
 
     @classmethod
-    def of(cls, bank: KernelBank, kernels: Ints) -> Restriction:
-        """Keep the kernels with these numbers."""
+    def of(cls, bank: KernelBank, kernels: Ints, negligible: float = 0.0) -> Restriction:
+        """Keep the kernels with these numbers, and of each basis what is in them by more than ``negligible``."""
         wanted = np.zeros(bank.m, dtype=np.bool_)
         wanted[kernels] = True
         families, bases, positions, first = [], [], [], 0
-        for block in bank.blocks(np.arange(bank.size, dtype=np.float64)):
+        for i, block in enumerate(bank.blocks(np.arange(bank.size, dtype=np.float64))):
             kept = np.flatnonzero(wanted[first : first + block.shape[0]])
             if kept.size:
-                B, cores = _family_at(bank, int(block[0, 0]), block.size)
                 names = tuple(bank.names[first + j] for j in kept)
-                families.append(_Some(names, cores[kept], bank.entry_error))
+                cores, B, position = bank.cores[i][kept], bank.basis_of(i), block[kept].astype(np.intp)
+                if B is not None:
+                    size = np.abs(cores).max(axis=(0, 1))
+                    rank = size >= negligible * size.max()
+                    cores, B, position = cores[:, rank][:, :, rank], B[:, rank], position[:, rank]
+                families.append(_Some(names, cores, bank.entry_error))
                 bases.append(B)
-                positions.append(block[kept].astype(np.intp))
+                positions.append(position)
             first += block.shape[0]
         return cls(KernelBank(families, bases, bank.n), positions, bank.size)
 
@@ -230,14 +235,6 @@ class Restriction:
         for position, a in zip(self.positions, self.bank.blocks(f.coef), strict=True):
             coef[position] = a
         return KernelFunction(coef, f.intercept)
-
-
-def _family_at(bank: KernelBank, start: int, size: int) -> tuple[Floats | None, Floats]:
-    """Return basis and cores of the family whose coefficients begin at ``start``."""
-    stack = next(s for s in bank.stacks if s.a.start <= start < s.a.stop)
-    position, rank = (start - stack.a.start) // size, stack.cores.shape[2]
-    B = None if stack.basis is None else stack.basis[:, position * rank : (position + 1) * rank]
-    return B, stack.cores[position]
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------
@@ -296,7 +293,7 @@ class Growth:
         yield lambda: self.start  # the best known, should the first round be interrupted
         half = replace(self.rule, tol=0.5 * self.rule.tol, atol=0.5 * self.rule.atol)
         while True:
-            part = Restriction.of(self.problem.kernels, self.kernels)
+            part = Restriction.of(self.problem.kernels, self.kernels, NEGLIGIBLE * half.tol * self.problem.lam)
             problem = replace(self.problem, kernels=part.bank)
             result = run(problem, interior_point(problem), half)
             self.n_iter += result.n_iter

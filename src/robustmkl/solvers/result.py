@@ -19,6 +19,13 @@ class Status(Enum):
     INTERRUPTED = "Interrupted: the best certified point so far."
 
 
+REMEDIES = {
+    Status.MAX_ITER: "raise max_iter or tol, or use solver='interior-point'",
+    Status.NUMERICAL: "raise tol or lam; kernels of very different scales are a common cause",
+    Status.INTERRUPTED: "fit again to go on",
+}
+
+
 class Record(NamedTuple):
     """One line of a run's history."""
 
