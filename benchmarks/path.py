@@ -36,9 +36,12 @@ def measure(name: str, searches: Sequence[StPMKLClassifierCV], noise: float, rep
     X, y = load_uci(name, return_X_y=True)
     if noise:
         y, _ = flip_labels(y, noise, random_state=0)
-    one, times = StPMKLClassifier(lam=0.01, tol=1e-6), []
-    for _ in range(repeats):
-        times.append([(seconds(lambda: one.fit(X, y)), seconds(lambda: search.fit(X, y))) for search in searches])
+    one = StPMKLClassifier(lam=0.01, tol=1e-6)
+
+    def turn(search: StPMKLClassifierCV) -> tuple[float, float]:
+        return seconds(lambda: one.fit(X, y)), seconds(lambda: search.fit(X, y))
+
+    times = [[turn(search) for search in searches] for _ in range(repeats)]
     fits, searched = np.moveaxis(np.array(times), -1, 0)
     return float(np.median(fits)), np.median(searched, axis=0) / np.median(fits)
 

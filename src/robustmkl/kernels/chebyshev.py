@@ -73,7 +73,7 @@ def rotate(t: Floats, widths: Floats, grid: Floats, L: Floats) -> Nodes:
     K, exact = gaussians(t, t, widths), gaussians(grid, grid, widths)
     outside = _outside(grid, widths)
     exact_outside, nodal_outside = gaussians(outside, grid, widths), gaussians(outside, t, widths)
-    V, sigma, _ = np.linalg.svd(np.concatenate([*K, *nodal_outside.transpose(0, 2, 1)], axis=1), full_matrices=False)
+    V, sigma = _svd(K, nodal_outside)
     rank = max(1, int(np.searchsorted(-sigma, -100.0 * TARGET * sigma[0])))  # too small, if anything
     while True:
         V_r = np.ascontiguousarray(V[:, :rank])
@@ -83,6 +83,16 @@ def rotate(t: Floats, widths: Floats, grid: Floats, L: Floats) -> Nodes:
         if (trained <= TARGET and predicted <= TARGET_OUTSIDE) or rank >= t.size:
             return Nodes(t, V_r, 0.5 * (cores + cores.transpose(0, 2, 1)), float(trained))
         rank += 1
+
+
+def rotation(t: Floats, widths: Floats, grid: Floats) -> Floats:
+    """Return the left singular vectors of the stacked kernels, of the nodes and of places outside with the nodes."""
+    return _svd(gaussians(t, t, widths), gaussians(_outside(grid, widths), t, widths))[0]
+
+
+def _svd(K: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    V, sigma, _ = np.linalg.svd(np.concatenate([*K, *outside.transpose(0, 2, 1)], axis=1), full_matrices=False)
+    return V, sigma
 
 
 def _outside(grid: Floats, widths: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Solvers of problem (11): one call, four methods, one result.
 
-interior-point   the default: optimum to 1e-8 in some twenty iterations
+interior-point   the default: a relative gap of 1e-6 in some twenty iterations
 amp              Algorithm 1 of the paper
 vi               the paper's baseline for it
 simplemkl        the reduced gradient method that the paper compares with; no budget
