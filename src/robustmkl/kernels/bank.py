@@ -90,13 +90,20 @@ class KernelBank:
             self.stacks.append(stack)
             z, a = stack.z.stop, stack.a.stop
         self.rank, self.size = z, a
-        self._starts, self._kernel_of = self._index()
+        self._index()
 
-    def _index(self) -> tuple[Ints, Ints]:
-        """Return where each kernel's block starts in a flat a (stacked order), and the kernel of each block."""
-        kernel_of = [self._first[i] + j for s, members in self._stacked() for i in members for j in range(s.shape[1])]
+    def _index(self) -> None:
+        """Note where each block of a flat a starts, its kernel, and for each entry its kernel and its place in z."""
+        blocks = [self._first[i] + j for s, members in self._stacked() for i in members for j in range(s.shape[1])]
         lengths = [s.shape[2] for s in self.stacks for _ in range(s.shape[0] * s.shape[1])]
-        return np.cumsum([0, *lengths[:-1]]), np.array(kernel_of, dtype=np.intp)
+        self._kernel_of: Ints = np.array(blocks, dtype=np.intp)
+        self._starts: Ints = np.cumsum([0, *lengths[:-1]])
+        self._along: Ints = np.repeat(self._kernel_of, lengths)
+        self._z_of: Ints = np.empty(self.size, dtype=np.intp)
+        for s in self.stacks:
+            families, k, r = s.shape
+            places = np.arange(s.z.start, s.z.stop).reshape(families, 1, r)
+            self._z_of[s.a] = np.broadcast_to(places, (families, k, r)).ravel()
 
     def _stacked(self) -> list[tuple[Stack, list[int]]]:
         return list(zip(self.stacks, self._members, strict=True))
@@ -135,10 +142,7 @@ class KernelBank:
 
     def expand(self, z: Floats) -> Floats:
         """Repeat each family's block of z for each of its kernels."""
-        out = np.empty(self.size)
-        for s in self.stacks:
-            s.a_view(out)[:] = s.z_view(z)[:, None, :]
-        return out
+        return z[self._z_of]
 
     def collapse(self, a: Floats) -> Floats:
         """Sum the blocks of a over the kernels of each family: the transpose of :meth:`expand`."""
@@ -155,14 +159,7 @@ class KernelBank:
 
     def spread(self, values: Floats) -> Floats:
         """Repeat one number a kernel along its block of a flat a: the way to scale each ``a_j``."""
-        out = np.empty(self.size)
-        by_block = values[self._kernel_of]
-        start = 0
-        for s in self.stacks:
-            families, k, _ = s.shape
-            s.a_view(out)[:] = by_block[start : start + families * k].reshape(families, k, 1)
-            start += families * k
-        return out
+        return values[self._along]
 
     def diagonal_bound(self) -> Floats:
         """Return ``kappa_j = max_i k_j(x_i, x_i)`` for every kernel."""
