@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints
 from .family import FittedFamily
@@ -40,7 +42,7 @@ class Stack:
         families, _, rank = self.shape
         return z[self.z].reshape(families, rank)
 
-    def a_view(self, a: Floats) -> Floats:
+    def a_view(self, a: NDArray[Any]) -> NDArray[Any]:
         """View the part of a flat a as (F, k, r)."""
         return a[self.a].reshape(self.shape)
 
@@ -172,7 +174,7 @@ class KernelBank:
                     out[self._first[i] + j] = diagonal.max()
         return out
 
-    def blocks(self, a: Floats) -> list[Floats]:
+    def blocks(self, a: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut a flat a into one array (k, r) for each family, in the order of the families."""
         found = {i: s.a_view(a)[position] for s, members in self._stacked() for position, i in enumerate(members)}
         return [found[i] for i in sorted(found)]
@@ -198,33 +200,9 @@ class KernelBank:
             s.a_view(out)[..., rows if s.basis is None else slice(None)] = small.a_view(a)
         return out
 
-    def select(self, families: Sequence[int]) -> KernelBank:
-        """Return the bank of some of the families."""
-        names, cores = [self.names_by_family[i] for i in families], [self.cores[i] for i in families]
-        return self._like(names, cores, [self.basis_of(i) for i in families], self.n)
-
-    def embed(self, a: Floats, part: KernelBank, families: Sequence[int]) -> Floats:
-        """Return the coefficients here of the functions with coefficients ``a`` on ``part = select(families)``."""
-        out = np.zeros(self.size)
-        mine = self.blocks(out)
-        for i, block in zip(families, part.blocks(a), strict=True):
-            mine[i][:] = block
-        return out
-
-    def restrict(self, a: Floats, part: KernelBank, families: Sequence[int]) -> Floats:
-        """Return the coefficients on ``part = select(families)`` of functions with coefficients ``a`` here."""
-        out, mine = np.zeros(part.size), self.blocks(a)
-        for block, i in zip(part.blocks(out), families, strict=True):
-            block[:] = mine[i]
-        return out
-
-    def kernels_of(self, families: Sequence[int]) -> Ints:
-        """Return the numbers of the kernels of some families."""
-        return np.concatenate([np.arange(self._first[i], self._first[i + 1]) for i in families])
-
-    def by_family(self, values: Floats) -> Floats:
-        """Return the largest of one number a kernel within each family."""
-        return np.maximum.reduceat(values, self._first[:-1])
+    def select(self, kernels: Ints) -> Selection:
+        """Return some of the kernels, by number, as a bank of their own with the way back to this one."""
+        return Selection.of(self, kernels)
 
     def _like(
         self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Floats | None], n: int
@@ -245,6 +223,52 @@ class KernelBank:
                 B = s.basis.reshape(self.n, s.shape[0], -1)[:, position]
                 return np.asarray(B @ C @ B.T)
         raise IndexError(f"kernel {j} does not exist: there are {self.m}.")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some kernels of a bank.
+
+    Attributes
+    ----------
+    kernels : array of int
+        Their numbers, in increasing order.
+    bank : KernelBank
+    places : array of int
+        Where each entry of a flat a of ``bank`` stands in a flat a of the whole bank.
+    size : int
+        The length of that.
+    """
+
+    kernels: Ints
+    bank: KernelBank
+    places: Ints
+    size: int
+
+    @classmethod
+    def of(cls, whole: KernelBank, kernels: Ints) -> Selection:
+        """Keep the kernels with these numbers."""
+        wanted = np.zeros(whole.m, dtype=np.bool_)
+        wanted[kernels] = True
+        kept = [np.flatnonzero(wanted[a:b]) for a, b in zip(whole._first[:-1], whole._first[1:], strict=True)]
+        families = [i for i, chosen in enumerate(kept) if chosen.size]
+        names = [tuple(whole.names_by_family[i][j] for j in kept[i]) for i in families]
+        cores = [C if kept[i].size == len(C := whole.cores[i]) else C[kept[i]] for i in families]
+        bank = whole._like(names, cores, [whole.basis_of(i) for i in families], whole.n)
+        numbers, places = whole.blocks(np.arange(whole.size)), np.empty(bank.size, dtype=np.intp)
+        for block, i in zip(bank.blocks(places), families, strict=True):
+            block[:] = numbers[i][kept[i]]
+        return cls(np.flatnonzero(wanted), bank, places, whole.size)
+
+    def embed(self, a: Floats) -> Floats:
+        """Return the coefficients in the whole bank of functions with coefficients ``a`` here."""
+        out = np.zeros(self.size)
+        out[self.places] = a
+        return out
+
+    def restrict(self, a: Floats) -> Floats:
+        """Return the coefficients here of functions with coefficients ``a`` in the whole bank."""
+        return a[self.places]
 
 
 def _alike(cores: Sequence[Floats], bases: Sequence[Floats | None]) -> list[list[int]]:

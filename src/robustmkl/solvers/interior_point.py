@@ -10,7 +10,7 @@ kappa (budget: theta), -b (intercept) and zeta (cones), whose vector parts are t
 carries weight s_i in the barrier, so that weight 2 is exactly a row given twice.
 
 The rows are touched through passes only (:mod:`.passes`); what is of size sum r is in :mod:`.newton`, the cones are
-in :mod:`.cone`. Only some families are active; the others enter when one of their ``||g_j||`` comes near t.
+in :mod:`.cone`. Only some kernels are active; another enters when its ``||g_j||`` comes near t.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Ints
 from ..problem import KernelFunction, Problem
 from ..rows import MemoryRows
 from . import passes
@@ -32,8 +32,8 @@ STALLED = 15  # iterations without a new lowest mu after which the numbers have 
 DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank,
 FEW = 600  # and up to this number
 FREE = 300  # rows at the least that stay out of the Woodbury formula
-PROMISING = 0.7  # families begin active whose gradient is so large, relative to the largest
-NEAR = 0.95  # a family enters when the norm of one of its gradients comes so near t
+PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
+NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t
 SHORTEST = 1e-12  # step
 REFINED = 1e-12  # relative residual at which refinement stops
 
@@ -68,13 +68,12 @@ class Direction:
 
 
 class InteriorPoint:
-    """The cone program on the active families, its iterate, and one Newton step."""
+    """The cone program on the active kernels, its iterate, and one Newton step."""
 
     def __init__(self, problem: Problem, block_rows: int | None = None) -> None:
         self.problem, self.h = problem, problem.budget.h
         self.budget, self.intercept = not problem.budget.is_slack, problem.fit_intercept
         self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
-        self.bank, self.families = problem.kernels, list(range(len(problem.kernels.cores)))
         up, down = self._levels()
         self._activate(self._promising(np.where(problem.y > 0, up, down)))
         self.state = self._start(up, down)
@@ -111,7 +110,7 @@ class InteriorPoint:
 
     def point(self) -> Point:
         """Return the iterate as a candidate: alpha, and f from the multipliers of the cones."""
-        coef = self.problem.kernels.embed(-self.state.zeta.coef, self.bank, self.families)
+        coef = self.active.embed(-self.state.zeta.coef)
         return Point(self.rows.gather("alpha"), KernelFunction(coef, -self.state.b))
 
     @property
@@ -127,39 +126,37 @@ class InteriorPoint:
         self.state = replace(v, bounds=bounds)
         return (bounds + v.kappa * v.left + v.slack.dot(v.zeta)) / self.degree
 
-    # -- the active families ---------------------------------------------------------------------------------
+    # -- the active kernels ----------------------------------------------------------------------------------
 
-    def _activate(self, families: list[int]) -> None:
-        self.families, self.bank = families, self.problem.kernels.select(families)
+    def _activate(self, kernels: Ints) -> None:
+        self.active = self.problem.kernels.select(kernels)
+        self.bank = self.active.bank
         self.rows.attach(self.bank)
 
-    def _promising(self, alpha: Floats) -> list[int]:
-        """Return the families to begin with: those of the largest gradients, and those with B = I."""
-        bank = self.problem.kernels
-        size = bank.by_family(self.problem.gradient_norms(alpha))
-        large = size >= PROMISING**2 * size.max()
-        return [i for i in self.families if large[i] or bank.basis_of(i) is None]
+    def _promising(self, alpha: Floats) -> Ints:
+        """Return the kernels to begin with: those of the largest gradients."""
+        q = self.problem.gradient_norms(alpha)
+        return np.flatnonzero(q >= PROMISING**2 * q.max())
 
     def enter(self, mu: float) -> bool:
-        """Let in the families with a gradient whose norm comes near t; return whether any did.
+        """Let in the kernels with a gradient whose norm comes near t; return whether any did.
 
         t is raised to keep the new cones strictly satisfied; their zeta are on the central path of ``mu``.
         """
-        bank, v = self.problem.kernels, self.state
-        norms = np.sqrt(bank.by_family(self.problem.gradient_norms(self.rows.gather("alpha"))))
-        new = [i for i in np.flatnonzero(norms > NEAR * v.t).tolist() if i not in self.families]
-        if not new:
+        v, old = self.state, self.active
+        norms = np.sqrt(self.problem.gradient_norms(self.rows.gather("alpha")))
+        new = np.setdiff1d(np.flatnonzero(norms > NEAR * v.t), old.kernels)
+        if new.size == 0:
             return False
-        old, families = self.bank, self.families
-        self._activate(sorted(families + new))
+        self._activate(np.union1d(old.kernels, new))
         t = max(v.t, 1.05 * float(norms[new].max()))
         slack = self._slack(self.rows.run(passes.project).sums["z"], t)
         scale = mu / slack.determinants()
         central = slack.mix(scale * t, -scale, slack, np.zeros(self.bank.m))
-        known = np.isin(bank.kernels_of(self.families), bank.kernels_of(families))
-        head = np.empty(self.bank.m)
-        head[known], head[~known] = v.zeta.head, central.head[~known]
-        kept = bank.restrict(bank.embed(v.zeta.coef, old, families), self.bank, self.families)
+        known = np.isin(self.active.kernels, old.kernels)
+        head = central.head.copy()
+        head[known] = v.zeta.head
+        kept = self.active.restrict(old.embed(v.zeta.coef))
         coef = np.where(self.bank.spread(known.astype(np.float64)) > 0.0, kept, central.coef)
         self.state = replace(v, t=t, slack=slack, zeta=self._cones(head, coef))
         return True
@@ -318,7 +315,7 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
 
 
 def workspace(n: int, rank: int, identity: bool) -> int:
-    """Return the bytes that the solver takes beside the kernels, at most: all families active."""
+    """Return the bytes that the solver takes beside the kernels, at most: all kernels active."""
     rows = n * (rank * (not identity) + 40)
     return 8 * (rows + 6 * n * n if identity or _is_dense(n, rank) else rows + 10 * max(rank, FREE) ** 2)
 
