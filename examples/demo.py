@@ -124,7 +124,11 @@ def draw_gap(ax, model: StPMKLClassifier, task: Task) -> None:
     problem = Problem(
         paper_dictionary().fit(X).bank(X), signs, np.ones(len(signs)), model.lam, Budget(model.rho or 1.0)
     )
-    for solver, label in (("interior-point", "interior point"), ("amp", "Algorithm 1 (AMP)"), ("vi", "VI")):
+    for solver, label in (
+        ("interior-point", "interior point"),
+        ("amp", "Algorithm 1 (AMP)"),
+        ("vi", "VI, step 10 / sqrt(1000)"),
+    ):
         records = solve(problem, solver, tol=1e-8, max_iter=1000, gamma0=10.0, history=True).history
         ax.loglog([r.iteration for r in records], [(r.primal - r.dual) / r.primal for r in records], label=label)
     ax.legend(frameon=False)

@@ -254,8 +254,9 @@ def test_weights_are_repetitions_with_precomputed_kernels(rho):
     repeated = gram_model(rho=rho, **TIGHT).fit(K[:, REPEATED[:, None], REPEATED], Y[REPEATED])
     new = paper_grams(NEW, X)
     assert weighted.primal_ == pytest.approx(repeated.primal_, abs=1e-9)
+    # Rows are not merged here: the optima agree, f to the square root of the gap.
     np.testing.assert_allclose(
-        weighted.decision_function(new), repeated.decision_function(new[:, :, REPEATED]), atol=1e-5
+        weighted.decision_function(new), repeated.decision_function(new[:, :, REPEATED]), atol=1e-4
     )
 
 

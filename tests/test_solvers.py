@@ -850,8 +850,8 @@ def test_gram_matrices_of_families_are_those_of_the_formulas():
         ({"y": np.full(10, np.nan)}, r"y must hold -1 and \+1 only"),
         ({"sample_weight": np.ones(3)}, r"s has shape \(3,\) for 10 training rows"),
         (
-            {"sample_weight": np.arange(10.0)},
-            r"weights must be positive and finite, got .*0.0.*leave rows of weight 0 out",
+            {"sample_weight": np.arange(10.0) - 1.0},
+            r"weights must be positive and finite, got .*-1.0.*leave rows of weight 0 out",
         ),
         ({"sample_weight": np.full(10, np.inf)}, "weights must be positive and finite"),
         ({"lam": 0.0}, "lam must be a positive finite number, got 0.0"),

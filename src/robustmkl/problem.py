@@ -94,11 +94,16 @@ class Problem:
         sample_weight: Floats | None = None,
         fit_intercept: bool = True,
     ) -> Problem:
-        """Build the problem from Gram matrices (m, n, n); ``rho=None`` is no budget."""
-        family = Precomputed(grams)
+        """Build the problem from Gram matrices (m, n, n); ``rho=None`` is no budget.
+
+        Rows of weight 0 are absent: neither alpha nor f has an entry for them.
+        """
+        family, y = Precomputed(grams), np.asarray(y, dtype=np.float64)
+        s = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if s.shape == y.shape and (s == 0.0).any():
+            kept = np.flatnonzero(s)
+            return cls.from_grams(family.cores[:, kept[:, None], kept], y[kept], lam, rho, h, s[kept], fit_intercept)
         n = family.cores.shape[1]
-        y = np.asarray(y, dtype=np.float64)
-        s = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         budget = Budget(h if rho is None else rho, h)
         return cls(KernelBank([family], [None], n), y, s, lam, budget, fit_intercept)
 
@@ -143,6 +148,14 @@ class Problem:
         alpha = self.restore(alpha)
         q = self.gradient_norms(alpha)
         return float(np.dot(self.s, alpha)) / self.total - self.penalty.conjugate(q)
+
+    def check(self, alpha: Floats, f: KernelFunction) -> None:
+        """Refuse an alpha or an f that does not belong to this problem."""
+        for name, array, size in (("alpha", alpha, self.kernels.n), ("f.coef", f.coef, self.kernels.size)):
+            if np.shape(array) != (size,):
+                raise ValueError(f"{name} has shape {np.shape(array)}, and this problem asks for ({size},).")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds NaN or infinity at {int(np.argmin(np.isfinite(array)))}.")
 
     def restore(self, alpha: Floats) -> Floats:
         """Return a dual feasible point: ``alpha`` itself where it is one, else projected and balanced.
@@ -205,4 +218,6 @@ def certificate(problem: Problem, alpha: Floats, f: KernelFunction) -> Certifica
     Certificate
         ``(primal, dual, gap)`` with ``dual <= optimum <= primal``.
     """
-    return problem.certificate(np.asarray(alpha, dtype=np.float64), f)
+    alpha = np.asarray(alpha, dtype=np.float64)
+    problem.check(alpha, f)
+    return problem.certificate(alpha, f)

@@ -20,13 +20,13 @@ from ..arrays import Floats, Ints
 from ..kernels import FittedDictionary, KernelBank, KernelDictionary, PrecomputedKernels, paper_dictionary
 from ..kernels.dictionary import Extent
 from ..kernels.family import EPS
-from ..memory import format_bytes, require
+from ..memory import available_bytes, format_bytes, require
 from ..parameters import flag
 from ..penalty import SquaredBlockNorm
 from ..problem import Problem
 from ..progress import logger, shown
-from ..solvers import Point, Rule, SolveResult, Status, choose, estimate_workspace, solve
-from ..solvers.result import REMEDIES
+from ..solvers import SOLVERS, Point, Rule, SolveResult, Status, choose, estimate_workspace, solve
+from ..solvers.result import remedy
 from ..threads import blas_threads
 from ..uncertainty import Budget
 from .rows import Rows
@@ -146,12 +146,26 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._announce(table, names)
         fitted = self._dictionary().fit(table, names)
         bank = fitted.bank(table)
-        # P <= rho, so this bounds kernel_error before anything is solved.
-        if bank.entry_error > EPS and 2.0 * bank.entry_error * budget.rho / self.lam > 0.1 * self.tol:
+        if self._wants_exact(bank, budget.rho) and self._fits(table, names):
             self._announce(table, names, exact=True)
             fitted = self._dictionary().fit(table, names, exact=True)
             bank = fitted.bank(table)
         return fitted, bank, rows
+
+    def _wants_exact(self, bank: KernelBank, rho: float) -> bool:
+        """Whether the tolerance asks for more than the shared bases give, of a solver that can reach it.
+
+        ``P <= rho``, so this bounds kernel_error before anything is solved.
+        """
+        tolerance = self.tol + self.atol / rho
+        bound = 2.0 * bank.entry_error * rho / self.lam
+        precise = SOLVERS[choose(self.solver)].precise
+        return precise and bank.entry_error > EPS and tolerance > 0.0 and bound > 0.1 * tolerance
+
+    def _fits(self, table: Floats, names: list[str]) -> bool:
+        """Whether exact Gram matrices fit into memory; if not, kernel_error says what the shared bases cost."""
+        free = available_bytes()
+        return free is None or self._estimate(table, names, exact=True) < free
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -159,13 +173,17 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _announce(self, table: Floats, columns: Sequence[str], exact: bool = False) -> None:
         """Estimate the memory of the fit, refuse what cannot fit, and say the figure."""
-        dictionary, n = self._dictionary(), table.shape[0]
-        extent = dictionary.extent(n, columns, exact, table)
-        need = dictionary.estimate_memory(n, columns, exact, table) + estimate_workspace(self.solver, n, extent)
-        require(need, f"{extent.kernels} kernels of {n:,} rows and solver={self.solver!r}")
+        n, need = table.shape[0], self._estimate(table, columns, exact)
+        m = self._dictionary().extent(n, columns, exact, table).kernels
+        require(need, f"{m} kernels of {n:,} rows and solver={self.solver!r}")
         self.memory_estimate_ = need
         if self.verbose:
-            logger.info("%d kernels of %d rows: about %s", extent.kernels, n, format_bytes(need))
+            logger.info("%d kernels of %d rows: about %s", m, n, format_bytes(need))
+
+    def _estimate(self, table: Floats, columns: Sequence[str], exact: bool) -> int:
+        dictionary, n = self._dictionary(), table.shape[0]
+        extent = dictionary.extent(n, columns, exact, table)
+        return dictionary.estimate_memory(n, columns, exact, table) + estimate_workspace(self.solver, n, extent)
 
     def _starts(self, count: int, bank: KernelBank) -> list[Point | None]:
         """Return the points of the previous fit where warm_start asks for them and they are of this size."""
@@ -235,7 +253,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 warnings.warn(
                     f"{result.message} After {result.n_iter} iterations the gap is {result.gap:.3g} "
                     f"(primal {result.primal:.6g}) and the tolerance {self.atol + self.tol * result.primal:.3g}: "
-                    f"{REMEDIES[result.status]}.",
+                    f"{remedy(result.status, choose(self.solver))}.",
                     ConvergenceWarning,
                     stacklevel=3,
                 )

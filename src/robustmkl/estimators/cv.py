@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -23,6 +23,7 @@ from ..arrays import Floats, Ints
 from ..kernels import KernelDictionary
 from ..parameters import flag
 from ..problem import Problem
+from ..progress import shown
 from ..solvers import Rule, SolveResult, Status, choose
 from ..solvers.path import check_lams, lam_grid, mkl_grid
 from ..threads import blas_threads
@@ -163,7 +164,7 @@ class StPMKLClassifierCV(CertifiedClassifier):
         -------
         self
         """
-        with _restored_on_error(self):
+        with _restored_on_error(self), shown(self.verbose):
             training = self._check_training(X, y, sample_weight)
             labels, codes = check_labels(y, training[-1].size)
             weighted = sample_weight is not None or self.class_weight is not None
@@ -188,10 +189,10 @@ class StPMKLClassifierCV(CertifiedClassifier):
         kernels, bank, rows, problems = model._pose(*training)
         grid = Grid(lams, rhos, self._options())
         rough = Grid(lams, rhos, grid.options | {"tol": ROUGH * self.tol})
-        folds = [delayed(_fold)(model, rough, scorer, data.take(a), data.take(b, a)) for a, b in splits]
-        path, *outcomes = Parallel(self.n_jobs)([delayed(grid.solve)(problems), *folds])
+        folds = (delayed(_fold)(model, rough, scorer, data.take(a), data.take(b, a)) for a, b in splits)
+        path, *outcomes = Parallel(self.n_jobs)(chain([delayed(grid.solve)(problems)], folds))
         self._choose(grid, outcomes)
-        self.memory_estimate_ = getattr(model, "memory_estimate_", 0)
+        self.memory_estimate_ = model.memory_estimate_
         self._store(training[1], kernels, bank, rows, path[self.best_index_])
         spread = [[self._spread(r, rows) for r in results] for results in path]
         self.path_ = [results[0] if len(results) == 1 else results for results in spread]
@@ -211,7 +212,7 @@ class StPMKLClassifierCV(CertifiedClassifier):
         """
         model = Candidate(kernels=self.kernels, fit_intercept=self.fit_intercept, lam=1.0, **self._options())
         model.verbose, model.names = self.verbose, self._column_names()
-        if isinstance(self.lams, Integral):
+        if isinstance(self.lams, int | np.integer):
             grids = [lam_grid(problem, self.lams) for problem in model._pose(*training)[-1]]
             lams = max(grids, key=lambda grid: float(grid[0]))
         else:
@@ -243,10 +244,12 @@ class StPMKLClassifierCV(CertifiedClassifier):
     def _splits(self, data: Data, groups: Any) -> list[tuple[Ints, Ints]]:
         """Return the rows of each fold, among the rows given; rows of weight 0 are in none."""
         cv: Any = self.cv
-        if isinstance(cv, Integral):
-            cv = StratifiedKFold(int(cv), shuffle=self.random_state is not None, random_state=self.random_state)
+        if cv is None or isinstance(cv, Integral):
+            cv = StratifiedKFold(
+                5 if cv is None else int(cv), shuffle=self.random_state is not None, random_state=self.random_state
+            )
         present = np.arange(data.n) if data.weight is None else np.flatnonzero(data.weight > 0.0)
-        if hasattr(cv, "split"):
+        if hasattr(cv, "split") and not isinstance(cv, str):
             X = data.table[present] if data.table.ndim == 2 else np.zeros((present.size, 1))
             found = cv.split(X, data.y[present], None if groups is None else np.asarray(groups)[present])
             splits = [(present[train], present[test]) for train, test in found]
@@ -276,6 +279,9 @@ class StPMKLClassifierCV(CertifiedClassifier):
         self.n_splits_ = len(outcomes)
         self.cv_results_ = _results(params, scores, outcomes)
         self._failed = sum(outcome.failed for outcome in outcomes)
+        if self.verbose:
+            chosen = (self.best_score_, len(params), self.best_params_)
+            logger.info("mean score %.4f, the best of %d candidates, at %s", *chosen)
 
     def _warn_of_folds(self) -> None:
         if self._failed:
@@ -341,14 +347,14 @@ class Grid:
     @property
     def params(self) -> list[dict[str, Any]]:
         """The parameters of each candidate."""
-        return [{"lam": float(lam), "rho": rho} for rho, lam in product(self.rhos, self.lams)]
+        return [{"lam": float(lam), "rho": rho} for lam, rho in product(self.lams, self.rhos)]
 
     def solve(self, problems: list[Problem]) -> list[list[SolveResult]]:
         """Return for each candidate the solution of each problem."""
         walks = [mkl_grid(problem, self.lams, self.rhos, **self.options) for problem in problems]
-        columns = [[result for row in walk for result in row] for walk in walks]
-        if any(result.status is Status.INTERRUPTED for column in columns for result in column):
+        if any(row[-1].status is Status.INTERRUPTED for walk in walks for row in walk):
             raise KeyboardInterrupt
+        columns = [[result for at_lam in zip(*walk, strict=True) for result in at_lam] for walk in walks]
         return [list(results) for results in zip(*columns, strict=True)]
 
 

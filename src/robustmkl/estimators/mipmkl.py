@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..kernels import KernelDictionary
-from ..parameters import whole
+from ..parameters import number, whole
 from ..problem import Problem
 from ..solvers import Point, SolveResult, solve
 from ..solvers.alternating import AlternationResult, mipmkl
@@ -77,7 +77,8 @@ class MiPMKLClassifier(MKLClassifier):
         self.n_starts = n_starts
 
     def _budget(self, total: float) -> Budget:
-        Budget(self.rho)  # validates rho
+        meaning = "it is the share of the total weight that may count as right; rho=1 is the ramp loss"
+        number("rho", self.rho, "lie in (0, 1]", lambda rho: 0.0 < rho <= 1.0, meaning)
         whole("n_starts", self.n_starts, 1)
         return Budget()
 

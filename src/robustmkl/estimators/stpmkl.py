@@ -67,6 +67,11 @@ class StPMKLClassifier(CertifiedClassifier):
     memory_estimate_ : int
         The bytes that the fit was expected to need.
 
+    Notes
+    -----
+    Ctrl-C in a fit of two classes ends it with the best certified point so far and a ConvergenceWarning; with more
+    classes, of which the others would be missing, it is passed on and the model stays as it was.
+
     Examples
     --------
     >>> from robustmkl import StPMKLClassifier
@@ -116,7 +121,7 @@ class StPMKLClassifier(CertifiedClassifier):
     def _budget(self, total: float) -> Budget:
         if self.budget != "alpha":
             raise ValueError(
-                f"budget={self.budget!r} is not known: use budget='alpha', the set of eq. (11), which contains "
+                f"budget={self.budget!r} is not available: use budget='alpha', the set of eq. (11), which contains "
                 "those of (8) and (10)."
             )
         if self.rho is not None and self.noise_level is not None:

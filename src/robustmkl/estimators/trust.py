@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import PrecomputedKernels
 from ..problem import Certificate, Problem
+from ..solvers import Point
 from ..theory import RiskBound, generalization_bound
 from .base import MKLClassifier
 from .validation import check_labels
@@ -20,11 +21,24 @@ class CertifiedClassifier(MKLClassifier):
     def certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate | list[Certificate]:
         """Recompute the certificate from the training data by another way than the fit took.
 
-        The primal value uses :meth:`decision_function` on the training rows, the dual value exact Gram matrices:
-        neither touches the representation that the solver worked on. A list, one a class, for more than two.
+        The losses use :meth:`decision_function` on the training rows, the dual value exact Gram matrices: neither
+        touches the representation that the solver worked on. The norms are those of the result. A list, one a class,
+        for more than two. To recompute all of it from its definition see :meth:`problem`.
         """
         check_is_fitted(self)
         return self._as_fitted()._certify(X, y, sample_weight)
+
+    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> list[tuple[Problem, Point]]:
+        """Return the training problem and its solution, one pair a class (one for two classes).
+
+        The rows stand in canonical order, equal ones merged, those of weight 0 left out, and so do the entries of the
+        solution: ``robustmkl.certificate(problem, *solution)`` recomputes the certificate from its definition.
+        """
+        check_is_fitted(self)
+        model = self._as_fitted()
+        table, classes, codes, s = model._check_training(X, y, sample_weight, reset=False)
+        self._check_same_rows(codes.size, classes)
+        return list(zip(model._pose(table, classes, codes, s)[-1], self._points, strict=True))
 
     def _certify(self, X: Any, y: Any, sample_weight: Any) -> Certificate | list[Certificate]:
         table, classes, codes, s = self._check_training(X, y, sample_weight, reset=False)
@@ -53,11 +67,12 @@ class CertifiedClassifier(MKLClassifier):
             )
 
     def risk_bound(self, X: Any, y: Any, noise_level: float, epsilon: float = 0.05, delta: float = 0.05) -> RiskBound:
-        """Return the bound of Theorem 1 on the expected hinge loss, from the training rows.
+        """Return the paper's formula of Theorem 1 for the expected hinge loss, from the training rows.
 
-        It holds, with probability ``1 - delta``, for solutions of eq. (10) without intercept, kernels with
-        ``k(x, x) <= 1`` and at most ``noise_level n`` wrong labels. On tables of some hundred rows it exceeds 1 and
-        says nothing: see ``is_vacuous``.
+        The theorem states it, with probability ``1 - delta``, for solutions of eq. (10) without intercept, unit
+        weights, kernels with ``k(x, x) <= 1`` and at most ``noise_level n`` wrong labels; of these only the intercept
+        is checked here. It is not true for very many kernels (the formula does not depend on their number), and on
+        tables of some hundred rows it exceeds 1 and says nothing: see ``is_vacuous``.
         """
         check_is_fitted(self)
         fitted = self._as_fitted()

@@ -16,7 +16,7 @@ from .bank import KernelBank
 from .family import FittedFamily, KernelFamily, Part, Size
 from .gaussian import Gaussian
 
-MANY_ROWS = 20_000  # beyond, distinct values are not counted for an estimate
+MANY_ROWS = 20_000  # distinct values are counted for an estimate among so many rows
 
 Columns = Sequence[str] | Sequence[int] | str | int | None
 
@@ -70,7 +70,7 @@ class KernelDictionary:
     def _sizes(self, n: int, columns: Sequence[str], exact: bool, X: Floats | None) -> list[Size]:
         """Return what each family will occupy; without a scaling nobody knows how many nodes a column needs."""
         exact = exact or self.scaling is None
-        distinct = None if X is None or n > MANY_ROWS else [np.unique(x).size for x in X.T]
+        distinct = None if X is None else [np.unique(x).size for x in X[:MANY_ROWS].T]
         return [
             family.size(n, index.size, exact)
             if distinct is None or index.size > 1
@@ -121,7 +121,8 @@ def paper_dictionary() -> KernelDictionary:
 def _term(term: object) -> tuple[KernelFamily, Columns]:
     family, columns = term if isinstance(term, tuple) and len(term) == 2 else (term, None)
     if not isinstance(family, KernelFamily):
-        raise TypeError(f"a KernelDictionary takes kernel families and pairs (family, columns), got {term!r}.")
+        hint = "; Gram matrices are given with kernels='precomputed'" if isinstance(family, FittedFamily) else ""
+        raise TypeError(f"a KernelDictionary takes kernel families and pairs (family, columns), got {term!r}{hint}.")
     return family, columns
 
 

@@ -34,13 +34,14 @@ class Capabilities:
     every: int = 1  # iterations between certificates
     budget: bool = True
     starts: bool = False  # takes a starting point
+    precise: bool = False  # reaches gaps where the representation of the kernels shows
 
 
 SOLVERS = {
-    "interior-point": Capabilities(max_iter=200),
+    "interior-point": Capabilities(max_iter=200, precise=True),
     "amp": Capabilities(max_iter=1000, every=10, starts=True),
     "vi": Capabilities(max_iter=1000, every=10),
-    "simplemkl": Capabilities(max_iter=500, budget=False),
+    "simplemkl": Capabilities(max_iter=500, budget=False, precise=True),
 }
 
 

@@ -103,7 +103,7 @@ def mipmkl(
     starts = [first, *((rng.random(n) < rho).astype(np.float64) for _ in range(n_starts - 1))]
     ends = [_alternate(problem, rho, solve, p, max_rounds) for p in starts]
     best = min(ends, key=lambda end: end.primal)
-    return replace(best, objectives=tuple(end.primal for end in ends))
+    return replace(best, objectives=tuple(end.primal for end in ends), n_iter=sum(end.n_iter for end in ends))
 
 
 def _alternate(problem: Problem, rho: float, solve: Solve, p: Floats, max_rounds: int) -> AlternationResult:
@@ -115,9 +115,10 @@ def _alternate(problem: Problem, rho: float, solve: Solve, p: Floats, max_rounds
         following = _f_step(problem, p, solve)
         improved = objective(problem, following.f, p) < trace[-1] - 1e-12 * abs(trace[-1])
         result = following if improved else replace(following, f=result.f, norms=result.norms)
-        if not improved or rounds >= max_rounds:
-            break
-    return _end(problem, p, result, trace, rounds)
+        if not improved:
+            return _end(problem, p, result, trace, rounds)
+        if rounds >= max_rounds:
+            return _end(problem, p, replace(result, status=Status.MAX_ITER), trace, rounds)
 
 
 def _f_step(problem: Problem, p: Floats, solve: Solve) -> SolveResult:

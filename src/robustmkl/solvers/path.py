@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,9 @@ from ..arrays import Floats, Ints
 from ..kernels import KernelDictionary, PrecomputedKernels, paper_dictionary
 from ..kernels.bank import KernelBank
 from ..kernels.family import EPS, FittedFamily
+from ..parameters import whole
 from ..problem import KernelFunction, Problem
+from ..progress import shown
 from ..threads import blas_threads
 from ..uncertainty import Budget
 from .driver import Iterates, Point, Rule, run
@@ -39,10 +41,10 @@ from .result import SolveResult, Status
 if TYPE_CHECKING:
     from ..kernels.family import Part
 
-SPAN = 1e-3  # the smallest lam of a grid over the largest: on the five tables, at 0-40 % noise, the best was within
+SPAN = 1e-3  # smallest over largest lam of a grid: on the five tables the best was within .002, with noise within .02
 NEAR = 0.75  # kernels with ||g_j|| >= NEAR G are solved for
-NEGLIGIBLE = 0.01  # a relative error of the certificate, in units of the tolerance, that the solver need not resolve
-LIMIT = 200  # iterations of the interior point
+NEGLIGIBLE = 0.01  # error of the kernels while they are solved for, in units of tol lam; the certificate has all
+LIMIT = 200  # iterations
 
 
 # -- the grid ----------------------------------------------------------------------------------------------------
@@ -65,12 +67,10 @@ def lam_max(problem: Problem) -> float:
     return _limit(problem).lam
 
 
-def lam_grid(problem: Problem, count: Integral | int, span: float = SPAN) -> Floats:
+def lam_grid(problem: Problem, count: int | np.integer[Any], span: float = SPAN) -> Floats:
     """Return ``count`` values of lam in decreasing order, evenly spaced in the logarithm, from :func:`lam_max` down."""
-    if isinstance(count, bool) or int(count) < 1:
-        raise ValueError(f"lams must be at least 1, got {count!r}: it is the number of values of lam.")
     top = lam_max(problem)
-    return np.geomspace(top, top * span, int(count)) if int(count) > 1 else np.array([top])
+    return top * np.geomspace(1.0, span, whole("lams", count, 1))
 
 
 def check_lams(lams: Any) -> Floats:
@@ -86,10 +86,12 @@ def check_lams(lams: Any) -> Floats:
 
 @dataclass(frozen=True)
 class Known:
-    """A point at one lam, with what its scaled copies need: to try one costs O(n log n), no kernels.
+    """A solution, with what its scaled copies need: to try one costs O(n log n), no kernels.
 
     Attributes
     ----------
+    lam, rho : float
+        Of which problem.
     values : array
         ``f(x_i)`` without the intercept.
     norms : array
@@ -99,6 +101,7 @@ class Known:
     """
 
     lam: float
+    rho: float
     point: Point
     values: Floats
     norms: Floats
@@ -107,11 +110,8 @@ class Known:
     @classmethod
     def of(cls, problem: Problem, point: Point) -> Known:
         values, norms = problem.evaluate(point.f)
-        return cls(problem.lam, point, values - point.f.intercept, norms, problem.gradient_norms(point.alpha))
-
-    def near(self) -> Ints:
-        """Return the kernels that may be active in the neighbourhood: ``||g_j|| >= NEAR max ||g||``."""
-        return np.flatnonzero(self.q >= NEAR**2 * self.q.max())
+        q = problem.gradient_norms(point.alpha)
+        return cls(problem.lam, problem.budget.rho, point, values - point.f.intercept, norms, q)
 
     def copy(self, problem: Problem) -> Copy:
         """Return the best scaled copy for a problem that differs in lam and budget."""
@@ -148,6 +148,11 @@ class Copy:
         return self.primal - self.dual <= rule.atol + rule.tol * self.primal
 
 
+def near(q: Floats) -> Ints:
+    """Return the kernels that may be active in the neighbourhood of a dual point: ``||g_j|| >= NEAR G``."""
+    return np.flatnonzero(q >= NEAR**2 * q.max())
+
+
 def _limit(problem: Problem) -> Known:
     """Return the solution at lam_max: alpha = h (the heavier class scaled down), f on the kernel of largest g_j."""
     problem = problem.without_budget()
@@ -158,7 +163,8 @@ def _limit(problem: Problem) -> Known:
     g = bank.expand(bank.adjoint(problem.s * alpha * y / problem.total)) * bank.spread(chosen.astype(np.float64))
     values, norms = problem.evaluate(KernelFunction(g))
     lam, b = _end_of_margin(problem, alpha, values, float(q.max()))
-    return Known(lam, Point(alpha, KernelFunction(g / lam, b)), values / lam, norms / lam, q)
+    f = KernelFunction(g / lam, b)
+    return Known(lam, problem.budget.rho, Point(alpha, f), values / lam, norms / lam, q)
 
 
 def _end_of_margin(problem: Problem, alpha: Floats, g: Floats, q: float) -> tuple[float, float]:
@@ -210,22 +216,20 @@ class Restriction:
 
     @classmethod
     def of(cls, bank: KernelBank, kernels: Ints, negligible: float = 0.0) -> Restriction:
-        """Keep the kernels with these numbers, and of each basis what is in them by more than ``negligible``."""
-        wanted = np.zeros(bank.m, dtype=np.bool_)
-        wanted[kernels] = True
+        """Keep the kernels with these numbers, and of their bases the columns that count for ``negligible`` or more."""
+        wanted = np.isin(np.arange(bank.m), kernels)
         families, bases, positions, first = [], [], [], 0
         for i, block in enumerate(bank.blocks(np.arange(bank.size, dtype=np.float64))):
-            kept = np.flatnonzero(wanted[first : first + block.shape[0]])
+            kept = first + np.flatnonzero(wanted[first : first + block.shape[0]])
             if kept.size:
-                names = tuple(bank.names[first + j] for j in kept)
-                cores, B, position = bank.cores[i][kept], bank.basis_of(i), block[kept].astype(np.intp)
+                cores, B, position = bank.cores[i][kept - first], bank.basis_of(i), block[kept - first]
                 if B is not None:
                     size = np.abs(cores).max(axis=(0, 1))
-                    rank = size >= negligible * size.max()
-                    cores, B, position = cores[:, rank][:, :, rank], B[:, rank], position[:, rank]
-                families.append(_Some(names, cores, bank.entry_error))
+                    large = size >= negligible * size.max()
+                    cores, B, position = cores[:, large][:, :, large], B[:, large], position[:, large]
+                families.append(_Some(tuple(bank.names[j] for j in kept), cores, bank.entry_error))
                 bases.append(B)
-                positions.append(position)
+                positions.append(position.astype(np.intp))
             first += block.shape[0]
         return cls(KernelBank(families, bases, bank.n), positions, bank.size)
 
@@ -247,15 +251,14 @@ class Walk:
     problem: Problem
     rule: Rule
     solver: str = "auto"
-    max_iter: int | None = None
     verbose: int = 0
     known: list[Known] = field(default_factory=list)
+    budgets: set[Budget] = field(default_factory=set)
 
     def solve(self, lam: float, budget: Budget) -> SolveResult:
         """Return the certified solution: a scaled copy of a known one where that is within the tolerance."""
         problem = replace(self.problem, lam=lam, budget=budget)
-        self.known = self.known or [_limit(problem)]
-        copies = [(k.copy(problem), k) for k in self.known]
+        copies = [(known.copy(problem), known) for known in self._neighbours(problem)]
         copy, nearest = min(copies, key=lambda pair: pair[0].primal - pair[0].dual)
         if copy.promises(self.rule):
             result = run(problem, iter([lambda: copy.point]), self.rule, verbose=self.verbose)
@@ -265,16 +268,34 @@ class Walk:
         self.known.append(Known.of(problem, Point(result.alpha, result.f)))
         return result
 
+    def along(self, lams: Floats, budget: Budget) -> list[SolveResult]:
+        """Return the solutions for these lam, up to the one that is interrupted."""
+        found: list[SolveResult] = []
+        for lam in lams:
+            found.append(self.solve(float(lam), budget))
+            if found[-1].status is Status.INTERRUPTED:
+                break
+        return found
+
+    def _neighbours(self, problem: Problem) -> list[Known]:
+        """Return what may be on a ray with the solution: all for a new budget, else the nearest and the last of it."""
+        self.known = self.known or [_limit(problem)]
+        if problem.budget not in self.budgets:
+            self.budgets.add(problem.budget)
+            return self.known
+        alike = [known for known in self.known if known.rho == problem.budget.rho]
+        return [*sorted(self.known, key=lambda known: abs(log(known.lam / problem.lam)))[:2], *alike[-1:]]
+
     def _solve_anew(self, problem: Problem, nearest: Known, start: Point) -> SolveResult:
         from . import choose, solve  # solvers/__init__.py imports this module
 
         rule = self.rule
         if choose(self.solver) == "interior-point":
-            growth = Growth(problem, nearest.near(), replace(rule, max_iter=self.max_iter or LIMIT), start)
-            result = run(problem, growth.iterates(), rule, verbose=self.verbose)
+            growth = Growth(problem, near(nearest.q), rule, start)
+            result = run(problem, growth.iterates(), replace(rule, max_iter=LIMIT), verbose=self.verbose)
             if result.status in (Status.CONVERGED, Status.INTERRUPTED):
                 return replace(result, n_iter=growth.n_iter)
-        options: dict[str, Any] = {"tol": rule.tol, "atol": rule.atol, "max_iter": self.max_iter}
+        options: dict[str, Any] = {"tol": rule.tol, "atol": rule.atol, "max_iter": rule.max_iter}
         return solve(problem, self.solver, **options, start=start, verbose=self.verbose)
 
 
@@ -292,8 +313,9 @@ class Growth:
         """Yield the solution of each round, as a point of the whole problem; end when no kernel is missing."""
         yield lambda: self.start  # the best known, should the first round be interrupted
         half = replace(self.rule, tol=0.5 * self.rule.tol, atol=0.5 * self.rule.atol)
+        negligible = NEGLIGIBLE * half.tol * self.problem.lam
         while True:
-            part = Restriction.of(self.problem.kernels, self.kernels, NEGLIGIBLE * half.tol * self.problem.lam)
+            part = Restriction.of(self.problem.kernels, self.kernels, negligible)
             problem = replace(self.problem, kernels=part.bank)
             result = run(problem, interior_point(problem), half)
             self.n_iter += result.n_iter
@@ -301,11 +323,10 @@ class Growth:
             yield lambda: point
             if result.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
-            q = self.problem.gradient_norms(point.alpha)
-            kernels = np.union1d(self.kernels, np.flatnonzero(q >= NEAR**2 * q.max()))
-            if kernels.size == self.kernels.size:
+            grown = np.union1d(self.kernels, near(self.problem.gradient_norms(point.alpha)))
+            if grown.size == self.kernels.size:
                 return
-            self.kernels = kernels
+            self.kernels = grown
 
 
 def mkl_grid(
@@ -337,20 +358,24 @@ def mkl_grid(
 
     Notes
     -----
-    Interrupted, it returns what there is: the result that was being computed has the status INTERRUPTED, and those
-    after it are missing.
+    An interrupt is passed on, unless there is one rho only: see :func:`mkl_path`.
     """
+    from . import SOLVERS, choose
+
     lams, h = check_lams(lams), problem.budget.h
     budgets = [Budget(h if rho is None else rho, h) for rho in rhos]
-    walk = Walk(problem, Rule(tol, atol), solver, max_iter, verbose)
+    limit = SOLVERS[choose(solver)].max_iter if max_iter is None else max_iter
+    walk = Walk(problem, Rule(tol, atol, limit), solver, verbose)
     found: list[list[SolveResult]] = [[] for _ in budgets]
-    with blas_threads(problem.kernels.n):
-        # From weak budgets to strong ones: what is solved without budget serves all budgets that are inactive.
-        for i in sorted(range(len(budgets)), key=lambda i: -budgets[i].rho):
-            for lam in lams:
-                found[i].append(walk.solve(float(lam), budgets[i]))
-                if found[i][-1].status is Status.INTERRUPTED:
-                    return found
+    with shown(verbose), blas_threads(problem.kernels.n):
+        # From weak budgets to strong ones: the first row serves all budgets where they are inactive. In the others lam
+        # increases: the first that makes the budget bind is solved, and the ray from there gets more exact as it rises.
+        for turn, i in enumerate(sorted(range(len(budgets)), key=lambda i: -budgets[i].rho)):
+            order = np.argsort(lams, kind="stable") if turn else np.arange(lams.size)
+            row = walk.along(lams[order], budgets[i])
+            if row[-1].status is Status.INTERRUPTED and len(budgets) > 1:
+                raise KeyboardInterrupt
+            found[i] = [row[k] for k in np.argsort(order)] if turn else row
     return found
 
 
@@ -377,7 +402,7 @@ def mkl_path(
     problem : Problem, or array or data frame of shape (n, d), or (m, n, n) with ``kernels="precomputed"``
         A Problem brings labels, weights, kernels and ``h``; its lam is not used.
     y : array of shape (n,)
-        Labels of two classes, if rows are given.
+        Labels of two classes, if rows are given; a Problem has them.
     lams : int or sequence of float
         A number of values, evenly spaced in the logarithm from :func:`lam_max` down to ``1e-3`` of it (see
         :func:`lam_grid`); or the values, best in decreasing order.
@@ -404,9 +429,9 @@ def mkl_path(
     """
     if not isinstance(problem, Problem):
         problem = _problem(problem, y, lams, tol, kernels, fit_intercept, sample_weight, h)
-    elif y is not None:
-        raise ValueError("y is given beside a Problem, which has its labels: give mkl_path(problem, lams=..).")
-    values = lam_grid(problem, lams) if isinstance(lams, Integral) else check_lams(lams)
+    elif not (y is None or np.array_equal(problem.y, _signs(y))):
+        raise ValueError("y is not the labels of the Problem: leave it out, mkl_path(problem, lams=..).")
+    values = lam_grid(problem, lams) if isinstance(lams, int | np.integer) else check_lams(lams)
     rho = problem.budget.rho if rho is None else rho
     options: dict[str, Any] = {"tol": tol, "atol": atol, "solver": solver, "max_iter": max_iter, "verbose": verbose}
     return mkl_grid(problem, values, [rho], **options)[0]
@@ -425,23 +450,28 @@ def _problem(
             f"X has shape {given.shape}, y {labels.shape} and sample_weight {s.shape}: give rows (n, d), or kernels "
             "(m, n, n) with kernels='precomputed', and one label and one weight a row."
         )
-    if not np.isfinite(given).all():
-        raise ValueError("X holds NaN or infinity: leave those rows out, or fill the values in.")
-    kept = np.flatnonzero(s > 0.0)
-    classes, codes = np.unique(labels[kept], return_inverse=True)
-    if classes.size != 2:
-        raise ValueError(
-            f"a path is of two classes, y holds {classes.size}: {classes[:5]}. Take one class against all."
-        )
-    signs, budget = np.where(codes == 1, 1.0, -1.0), Budget(h, h)
+    if not (np.isfinite(given).all() and np.isfinite(s).all() and (s >= 0.0).all()):
+        raise ValueError("X and sample_weight must be finite, and weights >= 0: leave the other rows out.")
+    kept, budget = np.flatnonzero(s > 0.0), Budget(h, h)
+    signs = _signs(labels[kept])
 
     def build(exact: bool) -> Problem:
         return Problem(_bank(X, given, kept, kernels, exact), signs, s[kept], 1.0, budget, fit_intercept)
 
     problem = build(exact=False)
-    least = SPAN * lam_max(problem) if isinstance(lams, Integral) else float(check_lams(lams).min())
+    least = SPAN * lam_max(problem) if isinstance(lams, int | np.integer) else float(check_lams(lams).min())
     error = problem.kernels.entry_error
     return build(exact=True) if error > EPS and 2.0 * error * h / least > 0.1 * tol else problem
+
+
+def _signs(y: Any) -> Floats:
+    """Return the labels of two classes as -1 and +1."""
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if classes.size != 2:
+        raise ValueError(
+            f"y holds {classes.size} classes ({classes[:5]}): a path is of two, or of one against all others."
+        )
+    return np.where(codes == 1, 1.0, -1.0)
 
 
 def _is_precomputed(kernels: Any) -> bool:
@@ -454,5 +484,5 @@ def _bank(X: Any, given: Floats, kept: Ints, kernels: str | KernelDictionary, ex
     if not (isinstance(kernels, KernelDictionary) or kernels == "paper"):
         raise ValueError(f"kernels must be 'paper', 'precomputed' or a KernelDictionary, got {kernels!r}.")
     dictionary = kernels if isinstance(kernels, KernelDictionary) else paper_dictionary()
-    names = [str(c) for c in X.columns] if hasattr(X, "columns") else None
-    return dictionary.fit(given[kept], names, exact).bank(given[kept])
+    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+    return dictionary.fit(given[kept], names or None, exact).bank(given[kept])

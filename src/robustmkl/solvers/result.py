@@ -19,11 +19,13 @@ class Status(Enum):
     INTERRUPTED = "Interrupted: the best certified point so far."
 
 
-REMEDIES = {
-    Status.MAX_ITER: "raise max_iter or tol, or use solver='interior-point'",
-    Status.NUMERICAL: "raise tol or lam; kernels of very different scales are a common cause",
-    Status.INTERRUPTED: "fit again to go on",
-}
+def remedy(status: Status, solver: str) -> str:
+    """Return what to do about a run that has not converged."""
+    if status is Status.INTERRUPTED:
+        return "fit again to go on"
+    if status is Status.NUMERICAL:
+        return "raise tol or lam; kernels of very different scales are a common cause"
+    return "raise max_iter or tol" + ("" if solver == "interior-point" else ", or use solver='interior-point'")
 
 
 class Record(NamedTuple):
