@@ -30,12 +30,13 @@ from .newton import Inverse, Middle
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
 DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank,
-FEW = 600  # and up to this number
+FEW = 1000  # and up to this number
 FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
 NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t
 SHORTEST = 1e-12  # step
-REFINED = 1e-12  # relative residual at which refinement stops
+ROUNDS = 8  # of refinement at most, after Woodbury
+REFINED = 1e-11  # relative residual at which refinement stops
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ class InteriorPoint:
         corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
         corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
         self.corner = np.diag(corner)
-        inner = self._solve("border", 1 + self.inverse.dense)
+        inner = self._solve("border", self._rounds(1))
         self.schur = self.corner - inner
 
     def _cut(self) -> float:
@@ -208,6 +209,10 @@ class InteriorPoint:
         if self.bank.identities or _is_dense(self.bank.n, self.bank.rank):
             return -np.inf
         return float(np.partition(np.concatenate(sizes), -free - 1)[-free - 1])
+
+    def _rounds(self, dense: int) -> int:
+        """Return the rounds of refinement at most: few after a dense factor, which is accurate; they end early."""
+        return 1 + dense if self.inverse.dense else ROUNDS
 
     def _solve(self, name: str, rounds: int, bottom: Floats | None = None) -> Floats:
         """Solve for the columns kept under a name, with refinement; return the border's part of the solution.
@@ -248,7 +253,7 @@ class InteriorPoint:
         bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
         bottom += [v.tilt] * self.intercept
         bottom += [-r_kappa / v.kappa] if self.budget else []
-        low = self._solve("top", 1 + self.inverse.dense + (affine is not None), np.array(bottom))
+        low = self._solve("top", self._rounds(1 + (affine is not None)), np.array(bottom))
         return self._complete(low, pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
