@@ -59,7 +59,8 @@ class StPMKLClassifierCV(CertifiedClassifier):
     scoring : str or callable, optional
         A scorer of scikit-learn. None: accuracy.
     kernels, fit_intercept, solver, tol, atol, max_iter, class_weight
-        As in :class:`StPMKLClassifier`. Kernels and their scaling are made in each fold from its training rows.
+        As in :class:`StPMKLClassifier`. Kernels and their scaling are made in each fold from its training rows. In the
+        folds, where solutions only serve to be compared, the relative tolerance is ten times ``tol``.
     n_jobs : int, optional
         Folds at a time, each in a process of its own.
     random_state : int, RandomState or None

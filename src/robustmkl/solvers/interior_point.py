@@ -35,7 +35,7 @@ FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
 NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t
 SHORTEST = 1e-12  # step
-ROUNDS = 8  # of refinement at most, after Woodbury
+ROUNDS = 16  # of refinement at most, after Woodbury
 REFINED = 1e-11  # relative residual at which refinement stops
 
 

@@ -29,13 +29,14 @@ from ..arrays import Floats, Ints
 from ..kernels import KernelDictionary, PrecomputedKernels, paper_dictionary
 from ..kernels.bank import KernelBank
 from ..kernels.family import EPS, FittedFamily
+from ..memory import require
 from ..parameters import whole
 from ..problem import KernelFunction, Problem
 from ..progress import shown
 from ..threads import blas_threads
 from ..uncertainty import Budget
 from .driver import Iterates, Point, Rule, run
-from .interior_point import interior_point
+from .interior_point import interior_point, workspace
 from .result import SolveResult, Status
 
 if TYPE_CHECKING:
@@ -289,14 +290,17 @@ class Walk:
     def _solve_anew(self, problem: Problem, nearest: Known, start: Point) -> SolveResult:
         from . import choose, solve  # solvers/__init__.py imports this module
 
-        rule = self.rule
+        rule, found = self.rule, []
         if choose(self.solver) == "interior-point":
             growth = Growth(problem, near(nearest.q), rule, start)
             result = run(problem, growth.iterates(), replace(rule, max_iter=LIMIT), verbose=self.verbose)
             if result.status in (Status.CONVERGED, Status.INTERRUPTED):
                 return replace(result, n_iter=growth.n_iter)
+            found.append(result)
         options: dict[str, Any] = {"tol": rule.tol, "atol": rule.atol, "max_iter": rule.max_iter}
-        return solve(problem, self.solver, **options, start=start, verbose=self.verbose)
+        found.append(solve(problem, self.solver, **options, start=start, verbose=self.verbose))
+        best = min(found, key=lambda result: result.gap)
+        return replace(best, status=found[-1].status, n_iter=found[-1].n_iter)
 
 
 @dataclass
@@ -316,7 +320,8 @@ class Growth:
         negligible = NEGLIGIBLE * half.tol * self.problem.lam
         while True:
             part = Restriction.of(self.problem.kernels, self.kernels, negligible)
-            problem = replace(self.problem, kernels=part.bank)
+            problem, bank = replace(self.problem, kernels=part.bank), part.bank
+            require(workspace(bank.n, bank.rank, bool(bank.identities)), f"the Newton matrices of {bank.n:,} rows")
             result = run(problem, interior_point(problem), half)
             self.n_iter += result.n_iter
             point = Point(result.alpha, part.place(result.f))
