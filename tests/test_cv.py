@@ -42,8 +42,8 @@ RHOS = [1.0, 0.8, 0.5]
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StPMKLClassifierCV(lams=4, cv=3),
-        StPMKLClassifierCV(lams=[0.3, 0.03], rhos=[1.0, 0.6], fit_intercept=False, kernels=SMALL),
+        StPMKLClassifierCV(lams=3, cv=3),
+        StPMKLClassifierCV(lams=[0.3, 0.03], rhos=[1.0, 0.6], cv=2, fit_intercept=False, kernels=SMALL),
     ]
 )
 @pytest.mark.filterwarnings("ignore:.*solutions in the folds")  # one check has weights from 1e-4 to 1e3

@@ -21,14 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Floats, Ints
 from ..kernels import KernelDictionary, PrecomputedKernels, paper_dictionary
-from ..kernels.bank import KernelBank
-from ..kernels.family import EPS, FittedFamily
+from ..kernels.bank import KernelBank, Selection
+from ..kernels.family import EPS
 from ..memory import require
 from ..parameters import whole
 from ..problem import KernelFunction, Problem
@@ -38,9 +38,6 @@ from ..uncertainty import Budget
 from .driver import Iterates, Point, Rule, run
 from .interior_point import interior_point, workspace
 from .result import SolveResult, Status
-
-if TYPE_CHECKING:
-    from ..kernels.family import Part
 
 SPAN = 1e-3  # smallest over largest lam of a grid: on the five tables the best was within .002, with noise within .02
 NEAR = 0.75  # kernels with ||g_j|| >= NEAR G are solved for
@@ -185,61 +182,23 @@ def _end_of_margin(problem: Problem, alpha: Floats, g: Floats, q: float) -> tupl
 # -- some of the kernels -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Some(FittedFamily):
-    """Some kernels of a family."""
-
-    names: tuple[str, ...]
-    cores: Floats
-    entry_error: float
-
-    def basis(self, X: Floats) -> Floats | None:
-        raise NotImplementedError("the basis on the training rows is in the bank already")
-
-    def part(self, a: Floats) -> Part:
-        raise NotImplementedError("predictions are made with the coefficients in the whole bank")
-
-
-@dataclass(frozen=True)
-class Restriction:
-    """Some kernels of a bank, as a bank of their own.
-
-    Attributes
-    ----------
-    bank : KernelBank
-    positions : list of array
-        Where the coefficients of each of its families stand in a flat vector of the whole bank, ``size`` long.
-    """
-
-    bank: KernelBank
-    positions: list[Ints]
-    size: int
-
-    @classmethod
-    def of(cls, bank: KernelBank, kernels: Ints, negligible: float = 0.0) -> Restriction:
-        """Keep the kernels with these numbers, and of their bases the columns that count for ``negligible`` or more."""
-        wanted = np.isin(np.arange(bank.m), kernels)
-        families, bases, positions, first = [], [], [], 0
-        for i, block in enumerate(bank.blocks(np.arange(bank.size, dtype=np.float64))):
-            kept = first + np.flatnonzero(wanted[first : first + block.shape[0]])
-            if kept.size:
-                cores, B, position = bank.cores[i][kept - first], bank.basis_of(i), block[kept - first]
-                if B is not None:
-                    size = np.abs(cores).max(axis=(0, 1))
-                    large = size >= negligible * size.max()
-                    cores, B, position = cores[:, large][:, :, large], B[:, large], position[:, large]
-                families.append(_Some(tuple(bank.names[j] for j in kept), cores, bank.entry_error))
-                bases.append(B)
-                positions.append(position.astype(np.intp))
-            first += block.shape[0]
-        return cls(KernelBank(families, bases, bank.n), positions, bank.size)
-
-    def place(self, f: KernelFunction) -> KernelFunction:
-        """Return the same function with coefficients of all kernels: 0 for those left out."""
-        coef = np.zeros(self.size)
-        for position, a in zip(self.positions, self.bank.blocks(f.coef), strict=True):
-            coef[position] = a
-        return KernelFunction(coef, f.intercept)
+def thin(part: Selection, negligible: float) -> Selection:
+    """Leave out of each basis the columns that count for less than ``negligible`` in all of its cores."""
+    bank, cores, bases, kept = part.bank, [], [], []
+    for i, (C, places) in enumerate(zip(bank.cores, bank.blocks(part.places), strict=True)):
+        B = bank.basis_of(i)
+        if B is not None:
+            size = np.abs(C).max(axis=(0, 1))
+            large = size >= negligible * size.max()
+            C, B, places = C[:, large][:, :, large], B[:, large], places[:, large]
+        cores.append(C)
+        bases.append(B)
+        kept.append(places)
+    other = bank._like(bank.names_by_family, cores, bases, bank.n)
+    where = np.empty(other.size, dtype=np.intp)
+    for block, places in zip(other.blocks(where), kept, strict=True):
+        block[:] = places
+    return Selection(part.kernels, other, where, part.size)
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------
@@ -319,12 +278,12 @@ class Growth:
         half = replace(self.rule, tol=0.5 * self.rule.tol, atol=0.5 * self.rule.atol)
         negligible = NEGLIGIBLE * half.tol * self.problem.lam
         while True:
-            part = Restriction.of(self.problem.kernels, self.kernels, negligible)
+            part = thin(self.problem.kernels.select(self.kernels), negligible)
             problem, bank = replace(self.problem, kernels=part.bank), part.bank
             require(workspace(bank.n, bank.rank, bool(bank.identities)), f"the Newton matrices of {bank.n:,} rows")
             result = run(problem, interior_point(problem), half)
             self.n_iter += result.n_iter
-            point = Point(result.alpha, part.place(result.f))
+            point = Point(result.alpha, KernelFunction(part.embed(result.f.coef), result.intercept))
             yield lambda: point
             if result.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
