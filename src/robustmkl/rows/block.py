@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -46,18 +47,27 @@ class Block:
 
     def __init__(self, number: int, y: Floats, omega: Floats) -> None:
         self.number, self.y, self.omega, self.signed = number, y, omega, omega * y
-        self.kept: dict[str, Floats] = {}
+        self.kept: dict[str, Any] = {}
         self.free: Ints = np.empty(0, dtype=np.intp)  # rows that a solver treats apart
+
+    @property
+    def is_free(self) -> bool:
+        """Whether all rows are free."""
+        return self.free.size == self.y.size
 
     def attach(self, basis: Floats, unit: list[slice], rank: int) -> None:
         """Give the block its kernels."""
         self.basis, self.unit, self.rank = basis, unit, rank
 
-    def __getitem__(self, name: str) -> Floats:
+    def __getitem__(self, name: str) -> Any:
         return self.kept[name]
 
-    def __setitem__(self, name: str, value: Floats) -> None:
+    def __setitem__(self, name: str, value: Any) -> None:
         self.kept[name] = value
+
+    def get(self, name: str) -> Any:
+        """Return what is kept under a name, None if nothing is."""
+        return self.kept.get(name)
 
     def adjoint(self, Q: Floats) -> Floats:
         """Return ``B'Q`` for one vector or several (columns)."""

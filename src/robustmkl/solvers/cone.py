@@ -8,6 +8,7 @@ Formulas: the conic solvers' literature (Vandenberghe, "The CVXOPT linear and qu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,10 @@ class Cones:
         p, q = self.bank.spread(own), self.bank.spread(factor)
         return Cones(self.bank, head, p * self.coef + q * other.coef, p * self.image + q * other.image)
 
+    def raised(self, value: float) -> Cones:
+        """Return the vector plus ``value`` times the identity of the Jordan product."""
+        return Cones(self.bank, self.head + value, self.coef, self.image)
+
     def norms(self) -> Floats:
         """Return the norms of the vector parts."""
         return np.sqrt(np.maximum(self.tails(self), 0.0))
@@ -63,6 +68,20 @@ def quotient(a: Cones, d: Cones) -> Cones:
     """Return u with ``a o u = d``."""
     head = (a.head * d.head - a.tails(d)) / a.determinants()
     return d.mix(head, 1.0 / a.head, a, -head / a.head)
+
+
+def inverse(a: Cones) -> Cones:
+    """Return u with ``a o u = e``, the identity."""
+    scale = 1.0 / a.determinants()
+    return a.mix(scale * a.head, -scale, a, np.zeros_like(scale))
+
+
+def spectral(a: Cones, change: Callable[[Floats], Floats]) -> Cones:
+    """Return the vector with the frame of ``a`` and its two eigenvalues changed, ``head +- |tail|``."""
+    norms = a.norms()
+    high, low = change(a.head + norms), change(a.head - norms)
+    along = np.divide(0.5 * (high - low), norms, out=np.zeros_like(norms), where=norms > 0.0)
+    return a.mix(0.5 * (high + low), along, a, np.zeros_like(along))
 
 
 def largest_step(a: Cones, d: Cones) -> float:

@@ -20,6 +20,9 @@ from ..problem import Certificate, KernelFunction, Problem
 from ..progress import logger
 from .result import Record, SolveResult, Status
 
+HOPEFUL = 10.0  # an iterate is certified if it is foreseen to be within so many tolerances,
+LAST_DIGITS = 1e-7  # or so near the optimum, relative to the primal value
+
 
 class Point(NamedTuple):
     """A candidate: any alpha and any f."""
@@ -30,6 +33,19 @@ class Point(NamedTuple):
 
 # An iterate is made only when it is asked for: averages cost as much as an iteration.
 Iterate = Callable[[], Point]
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """An iterate whose gap the solver can foresee. It saves certificates; it does not replace one."""
+
+    make: Iterate
+    gap: float
+
+    def __call__(self) -> Point:
+        return self.make()
+
+
 Iterates = Iterator[Iterate]
 
 
@@ -51,6 +67,11 @@ class Rule:
     def met(self, certificate: Certificate) -> bool:
         """Return whether the certificate is within the tolerance."""
         return certificate.gap <= self.atol + self.tol * certificate.primal
+
+    def worth(self, iterate: Iterate, primal: float) -> bool:
+        """Return whether an iterate may be near the tolerance, or near the end of the digits."""
+        near = HOPEFUL * (self.atol + self.tol * primal) + LAST_DIGITS * primal
+        return not (isinstance(iterate, Foreseen) and iterate.gap > near)
 
 
 class Averages:
@@ -93,6 +114,41 @@ class Best:
         return new
 
 
+class Watch:
+    """Certifies iterates as they come, and keeps the best and the records."""
+
+    def __init__(self, problem: Problem, rule: Rule, verbose: int) -> None:
+        self.rule, self.verbose, self.best = rule, verbose, Best(problem)
+        self.records: list[Record] = []
+        self.start, self.seen = perf_counter(), 0
+
+    def certify(self, iteration: int, iterate: Iterate) -> bool:
+        """Certify an iterate; return whether the best so far meets the rule."""
+        found, self.seen = self.best.offer(iterate()), iteration
+        self.records.append(Record(iteration, perf_counter() - self.start, found.primal, found.dual))
+        if self.verbose:
+            logger.info("iteration %d, %.2f s: primal %.9g, dual %.9g, gap %.3g", *self.records[-1], found.gap)
+        return self.rule.met(self.best.certificate)
+
+    def follow(self, iterates: Iterates, every: bool) -> tuple[Status, int]:
+        """Follow the iterates to the end, certifying every one or those that are worth it."""
+        iteration, iterate, status = 0, None, Status.MAX_ITER
+        try:
+            for iteration, iterate in enumerate(islice(iterates, self.rule.max_iter), 1):
+                due = not iteration % self.rule.every and (
+                    every or self.rule.worth(iterate, self.best.certificate.primal)
+                )
+                if due and self.certify(iteration, iterate):
+                    return Status.CONVERGED, iteration
+            status = Status.MAX_ITER if iteration == self.rule.max_iter else Status.NUMERICAL
+        except KeyboardInterrupt:
+            if iterate is None:
+                raise
+            status = Status.INTERRUPTED
+        met = iterate is not None and self.seen < iteration and self.certify(iteration, iterate)
+        return Status.CONVERGED if met and status is not Status.INTERRUPTED else status, iteration
+
+
 def run(
     problem: Problem,
     iterates: Iterates,
@@ -101,26 +157,9 @@ def run(
     verbose: int = 0,
 ) -> SolveResult:
     """Drive a solver's iterates until the certificate meets the rule, and return the certified result."""
-    best, records, start = Best(problem), [], perf_counter()
-    status, iteration = Status.NUMERICAL, 0
-    try:
-        for iteration, iterate in enumerate(islice(iterates, rule.max_iter), 1):
-            if iteration % rule.every and iteration < rule.max_iter:
-                continue
-            found = best.offer(iterate())
-            records.append(Record(iteration, perf_counter() - start, found.primal, found.dual))
-            if verbose:
-                logger.info("iteration %d, %.2f s: primal %.9g, dual %.9g, gap %.3g", *records[-1], found.gap)
-            if rule.met(best.certificate):
-                status = Status.CONVERGED
-                break
-        else:
-            status = Status.MAX_ITER if iteration == rule.max_iter else Status.NUMERICAL
-    except KeyboardInterrupt:
-        if best.point is None:
-            raise
-        status = Status.INTERRUPTED
-    return finish(problem, best, status, iteration, records if history else [])
+    watch = Watch(problem, rule, verbose)
+    status, iteration = watch.follow(iterates, history or verbose > 0)
+    return finish(problem, watch.best, status, iteration, watch.records if history else [])
 
 
 def finish(

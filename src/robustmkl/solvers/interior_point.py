@@ -21,11 +21,12 @@ import numpy as np
 
 from ..arrays import Floats, Ints
 from ..problem import KernelFunction, Problem
-from ..rows import MemoryRows
+from ..rows import MemoryRows, Summary
 from . import passes
-from .cone import Cones, Scaling, largest_step, product, quotient
-from .driver import Iterates, Point
-from .newton import Inverse, Middle
+from .cone import Cones, Scaling, inverse, largest_step, product, quotient, spectral
+from .driver import Foreseen, Iterates, Point
+from .interval import longest, outliers
+from .newton import Middle, System
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
@@ -33,10 +34,13 @@ DENSE = 2.0  # the rows are factored as they stand up to this many times the sum
 FEW = 1000  # and up to this number
 FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
-NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t
+NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t,
+EARLY = 12  # which is looked at in so many iterations at first, then whenever the certificate is
 SHORTEST = 1e-12  # step
-ROUNDS = 16  # of refinement at most, after Woodbury
-REFINED = 1e-11  # relative residual at which refinement stops
+CENTRAL = 2  # centrality corrections at most, each of which
+FURTHER = 0.3  # looks so much further than the step that it wants to lengthen,
+LONG = 0.95  # is not worth its while beyond this length,
+GAIN = 1.01  # and is taken back unless it lengthens the step so much
 
 
 @dataclass(frozen=True)
@@ -68,15 +72,23 @@ class Direction:
     longest: float
 
 
+@dataclass(frozen=True)
+class Aim:
+    """What the products of slacks and multipliers are to become, of the cones (scaled) and of the budget."""
+
+    cones: Cones
+    budget: float
+
+
 class InteriorPoint:
     """The cone program on the active kernels, its iterate, and one Newton step."""
 
-    def __init__(self, problem: Problem, block_rows: int | None = None) -> None:
+    def __init__(self, problem: Problem, block_rows: int | None = None, kernels: Ints | None = None) -> None:
         self.problem, self.h = problem, problem.budget.h
         self.budget, self.intercept = not problem.budget.is_slack, problem.fit_intercept
         self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
         up, down = self._levels()
-        self._activate(self._promising(np.where(problem.y > 0, up, down)))
+        self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
         self.state = self._start(up, down)
 
     # -- the iterate -----------------------------------------------------------------------------------------
@@ -98,10 +110,10 @@ class InteriorPoint:
         """Return a strictly feasible point: f = 0, and alpha on a ray where the dual is sensible."""
         problem, m = self.problem, self.bank.m
         kappa = 0.5 * self.budget
-        image = self.rows.run(passes.begin, up, down, 1.5 - kappa).sums
+        image = self.rows.run(passes.begin, up, down, 1.5 - kappa, self.h).sums
         largest = float(self._slack(image["z"], 0.0).norms().max())
         ray = float(np.clip(problem.lam * image["mass"] / max(largest**2, 1e-300), 1e-3, 1.0))
-        image = self.rows.run(passes.begin, ray * up, ray * down, 1.5 - kappa).sums
+        image = self.rows.run(passes.begin, ray * up, ray * down, 1.5 - kappa, self.h).sums
         t = max(1.5 * ray * largest, 0.1 * np.sqrt(problem.lam))
         zeta = self._cones(np.full(m, t / (problem.lam * m)), np.zeros(self.bank.size))
         return State(kappa, 0.0, t, self._slack(image["z"], t), zeta, *self._left(image))
@@ -109,10 +121,13 @@ class InteriorPoint:
     def _left(self, image: dict[str, Floats]) -> tuple[float, float]:
         return self.problem.budget.rho - float(image["mass"]), float(image["tilt"])
 
+    def _alpha(self) -> Floats:
+        return np.concatenate(self.rows.run(passes.gather).lists["alpha"])
+
     def point(self) -> Point:
         """Return the iterate as a candidate: alpha, and f from the multipliers of the cones."""
-        coef = self.active.embed(-self.state.zeta.coef)
-        return Point(self.rows.gather("alpha"), KernelFunction(coef, -self.state.b))
+        self.shown, coef = True, self.active.embed(-self.state.zeta.coef)
+        return Point(self._alpha(), KernelFunction(coef, -self.state.b))
 
     @property
     def degree(self) -> float:
@@ -123,7 +138,7 @@ class InteriorPoint:
         """Compute the dual residuals of the rows; return mu, the mean complementarity."""
         v = self.state
         pull = self.bank.collapse(v.zeta.image)
-        bounds = float(self.rows.run(passes.observe, pull, v.b, v.kappa, self.h).sums["complementarity"])
+        bounds = float(self.rows.run(passes.observe, pull, v.b, v.kappa).sums["complementarity"])
         self.state = replace(v, bounds=bounds)
         return (bounds + v.kappa * v.left + v.slack.dot(v.zeta)) / self.degree
 
@@ -145,15 +160,14 @@ class InteriorPoint:
         t is raised to keep the new cones strictly satisfied; their zeta are on the central path of ``mu``.
         """
         v, old = self.state, self.active
-        norms = np.sqrt(self.problem.gradient_norms(self.rows.gather("alpha")))
+        norms = np.sqrt(self.problem.gradient_norms(self._alpha()))
         new = np.setdiff1d(np.flatnonzero(norms > NEAR * v.t), old.kernels)
         if new.size == 0:
             return False
         self._activate(np.union1d(old.kernels, new))
         t = max(v.t, 1.05 * float(norms[new].max()))
         slack = self._slack(self.rows.run(passes.project).sums["z"], t)
-        scale = mu / slack.determinants()
-        central = slack.mix(scale * t, -scale, slack, np.zeros(self.bank.m))
+        central = inverse(slack) * mu
         known = np.isin(self.active.kernels, old.kernels)
         head = central.head.copy()
         head[known] = v.zeta.head
@@ -165,100 +179,83 @@ class InteriorPoint:
     # -- one step --------------------------------------------------------------------------------------------
 
     def step(self, mu: float) -> float:
-        """Take one predictor-corrector step; return its length, 0 where rounding allows none."""
+        """Take one step; return its length, 0 where rounding allows none."""
         try:
             with np.errstate(all="ignore"):  # an overflow is the end of the road, not a surprise
-                return self._predict_and_correct(mu)
+                return self._advance(*self._correct(mu))
         except np.linalg.LinAlgError:
             return 0.0
 
-    def _predict_and_correct(self, mu: float) -> float:
-        self._factor()
-        affine = self._direction(0.0, None)
-        sigma = min(1.0, max(self._mu_after(affine, self._longest(affine)) / mu, 0.0)) ** 3  # Mehrotra's choice
-        d = self._direction(sigma * mu, affine)
-        length = FRACTION * self._longest(d)
-        length = 1.0 if length >= FRACTION else length
-        while length > SHORTEST and not self._inside(d, length):
-            length *= 0.8
-        if not length > SHORTEST:  # also if it is NaN
-            return 0.0
-        self._advance(d, length)
-        return length
-
-    def _factor(self) -> None:
-        """Factor the Newton matrix and solve for the border: t, the intercept, the budget."""
+    def _factor(self) -> Summary:
+        """Factor the Newton matrix; return the small parts of the border's columns and of the predictor."""
         v = self.state
         self.scaling = Scaling.of(v.slack, v.zeta)
         self.scaled = self.scaling.apply(v.zeta)
-        self.middle = Middle(self.bank, self.scaling)
-        self.inverse = Inverse(self.middle, self.rows.run(passes.split, self._cut()))
         w, e2 = self.scaling.w, self.scaling.eta**-2
-        pull = self.bank.collapse(self.bank.spread(2.0 * e2 * w.head) * w.image)
-        self.rows.run(passes.border, pull, self.intercept, self.budget)
         corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
         corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
-        self.corner = np.diag(corner)
-        inner = self._solve("border", self._rounds(1))
-        self.schur = self.corner - inner
+        middle, split = Middle(self.bank, self.scaling), self.rows.run(passes.split, self._cut())
+        self.system = System(self.rows, middle, split, np.diag(corner))
+        pull = self.bank.collapse(self.bank.spread(2.0 * e2 * w.head) * w.image)
+        return self.rows.run(passes.predict, pull, self.intercept, self.budget)
 
     def _cut(self) -> float:
         """Return the least ``omega / D`` of a free row; all rows are free where there are few, or where B = I."""
         free = max(self.bank.rank, FREE)
-        sizes = self.rows.run(passes.weigh, self.h, free + 1).lists["size"]
+        sizes = self.rows.run(passes.weigh, free + 1).lists["size"]
         if self.bank.identities or _is_dense(self.bank.n, self.bank.rank):
             return -np.inf
         return float(np.partition(np.concatenate(sizes), -free - 1)[-free - 1])
 
-    def _rounds(self, dense: int) -> int:
-        """Return the rounds of refinement at most: few after a dense factor, which is accurate; they end early."""
-        return 1 + dense if self.inverse.dense else ROUNDS
+    def _bottom(self, pushed: Floats, budget: float) -> Floats:
+        """Return the right-hand side of the border, given the heads that the cones are pushed to."""
+        v = self.state
+        bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed).sum())]
+        return np.array(bottom + [v.tilt] * self.intercept + ([-budget / v.kappa] if self.budget else []))
 
-    def _solve(self, name: str, rounds: int, bottom: Floats | None = None) -> Floats:
-        """Solve for the columns kept under a name, with refinement; return the border's part of the solution.
+    def _predict(self) -> Direction:
+        """Return the direction towards complementarity 0."""
+        v, reduced = self.state, self._factor()
+        low = self.system.begin(reduced, self._bottom(-v.zeta.head, -v.kappa * v.left))
+        return self._complete(low, v.zeta * -1.0)
 
-        Without ``bottom`` the system is A alone, and the border's part is ``border' x``.
-        """
-        low = None if bottom is None else np.zeros_like(bottom)
-        Hu: Floats | None = None
-        inner, first = np.zeros(1), 0.0
-        for _ in range(rounds):
-            left = self.rows.run(passes.residual, name, Hu, low)
-            norm = float(left.sums["norm"])
-            first = first or norm
-            if norm <= REFINED**2 * first:
+    def _correct(self, mu: float) -> tuple[Direction, float]:
+        """Return the direction of a step and its longest: Mehrotra's corrector, made more central while that pays."""
+        v, affine = self.state, self._predict()
+        target = mu * min(1.0, max(self._mu_after(affine, self._longest(affine)) / mu, 0.0)) ** 3  # Mehrotra's choice
+        second = product(self.scaling.solve(affine.slack), self.scaling.apply(affine.zeta))
+        aim = Aim((second * -1.0).raised(target), target - v.kappa * v.left - affine.kappa * affine.left)
+        d = self._towards(aim, target, None)
+        length = self._longest(d)
+        for _ in range(CENTRAL * (length <= LONG)):
+            aim = self._centre(aim, d, target, min(1.0, length + FURTHER))
+            other = self._towards(aim, target, min(1.0, length + FURTHER))
+            if not self._longest(other) >= GAIN * length:
+                self.rows.run(passes.withdraw)
                 break
-            small = self.inverse.small(left.sums["g"], left.lists["free"])
-            delta_inner = self.rows.run(passes.expand, *small).sums["inner"]
-            delta = None
-            if bottom is not None and low is not None:
-                delta = np.linalg.solve(self.schur, bottom - self.corner @ low - inner - delta_inner[:, 0])
-                low = low + delta
-            taken = self.rows.run(passes.accept, name, delta).sums
-            inner = taken["inner"] if bottom is None else taken["inner"][:, 0]
-            Hu = self.middle.times(taken["u"])
-        return inner if low is None else low
+            d, length = other, self._longest(other)
+            if length > LONG:
+                break
+        return d, length
 
-    def _direction(self, mu: float, affine: Direction | None) -> Direction:
-        """Return the direction towards complementarity ``mu``, with Mehrotra's second-order term if given."""
-        v, target = self.state, product(self.scaled, self.scaled) * -1.0
-        r_kappa = mu - v.kappa * v.left
-        if affine is not None:
-            second = product(self.scaling.solve(affine.slack), self.scaling.apply(affine.zeta))
-            target = target + second * -1.0
-            r_kappa -= affine.kappa * affine.left
-        pushed = self.scaling.solve(quotient(self.scaled, replace(target, head=target.head + mu)))
-        push = self.bank.collapse(pushed.image)
-        self.rows.run(passes.aim, push, mu * self.bank.n, self.h, affine is not None)
-        bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed.head).sum())]
-        bottom += [v.tilt] * self.intercept
-        bottom += [-r_kappa / v.kappa] if self.budget else []
-        low = self._solve("top", self._rounds(1 + (affine is not None)), np.array(bottom))
-        return self._complete(low, pushed)
+    def _centre(self, aim: Aim, d: Direction, target: float, step: float) -> Aim:
+        """Ask again, so that no product is far from the target after a step along a direction (Gondzio)."""
+        v, moved = self.state, self.scaled + self.scaling.solve(d.slack) * step
+        products = product(moved, self.scaled + self.scaling.apply(d.zeta) * step)
+        cones = aim.cones + spectral(products, lambda values: outliers(values, target))
+        budget = (v.kappa + step * d.kappa) * (v.left + step * d.left)
+        return Aim(cones, aim.budget + float(outliers(np.array(budget), target)))
+
+    def _towards(self, aim: Aim, target: float, step: float | None) -> Direction:
+        """Return the direction that makes the products what they are asked to be."""
+        v = self.state
+        pushed = self.scaling.solve(quotient(self.scaled, aim.cones)) + v.zeta * -1.0
+        reduced = self.rows.run(passes.correct, self.bank.collapse(pushed.image), target * self.bank.n, step)
+        return self._complete(self.system.solve(reduced, self._bottom(pushed.head, aim.budget)), pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
-        rows = self.rows.run(passes.settle, self.h)
-        slack = self._slack(rows.sums["z"], float(low[0]))
+        rows = self.rows.run(passes.settle)
+        slack = self._slack(self.system.u, float(low[0]))
         return Direction(
             kappa=float(low[-1]) if self.budget else 0.0,
             b=float(low[1]) if self.intercept else 0.0,
@@ -275,8 +272,7 @@ class InteriorPoint:
         """Return the longest step, at most 1, that stays inside."""
         v, steps = self.state, [1.0, d.longest]
         if self.budget:
-            pairs = ((v.kappa, d.kappa), (v.left, d.left))
-            steps += [passes.longest(np.array([value]), np.array([change])) for value, change in pairs]
+            steps.append(longest(np.array([v.kappa, v.left]), np.array([d.kappa, d.left])))
         return min(*steps, largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
 
     def _mu_after(self, d: Direction, length: float) -> float:
@@ -291,13 +287,18 @@ class InteriorPoint:
         moved = (v.slack + d.slack * length, v.zeta + d.zeta * length)
         return all(bool(cones.determinants().min() > 0.0) for cones in moved)
 
-    def _advance(self, d: Direction, length: float) -> None:
-        v = self.state
-        image = self.rows.run(passes.advance, length).sums
+    def _advance(self, d: Direction, length: float) -> float:
+        """Move a little less far than the longest step; return how far."""
+        length = 1.0 if FRACTION * length >= FRACTION else FRACTION * length
+        while length > SHORTEST and not self._inside(d, length):
+            length *= 0.8
+        if not length > SHORTEST:  # also if it is NaN
+            return 0.0
+        v, image = self.state, self.rows.run(passes.advance, length, self.h).sums
         t = v.t + length * d.t
-        zeta = self._cones(v.zeta.head + length * d.zeta.head, v.zeta.coef + length * d.zeta.coef)
         kappa, b = v.kappa + length * d.kappa, v.b + length * d.b
-        self.state = State(kappa, b, t, self._slack(image["z"], t), zeta, *self._left(image))
+        self.state = State(kappa, b, t, self._slack(image["z"], t), v.zeta + d.zeta * length, *self._left(image))
+        return length
 
 
 def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
@@ -307,13 +308,13 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
         yield lambda: Point(np.zeros(problem.kernels.n), constant)
         return
     solver = InteriorPoint(problem, block_rows)
-    best, idle = np.inf, 0
+    best, idle, iteration = np.inf, 0, 0
     while idle < STALLED:
-        mu = solver.observe()
-        yield solver.point
+        mu, iteration, solver.shown = solver.observe(), iteration + 1, False
+        yield Foreseen(solver.point, mu * solver.degree)
         idle = 0 if mu < best else idle + 1
         best = min(mu, best)
-        if solver.enter(mu):
+        if (solver.shown or iteration <= EARLY) and solver.enter(mu):
             mu = best = solver.observe()
         if not solver.step(mu) > 0.0:
             return

@@ -7,7 +7,7 @@ their own Schur complement and the others O go through Woodbury,
     A_O^-1 = W - W U_O K U_O' W,   K = L (I + L' M L)^-1 L',   H = L L',   M = U_O' W U_O,   W = diag(omega D)^-1,
     S = (omega D)_F + U_F K U_F':
 
-plain Woodbury over all rows loses every digit once some D are tiny.
+plain Woodbury over all rows loses every digit once some D are tiny. t, the intercept and the budget are a border.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
 from ..arrays import Floats
 from ..kernels.bank import KernelBank, Stack
-from ..rows import Summary
+from ..rows import MemoryRows, Summary
+from . import passes
 from .cone import Scaling
 
-Factor = tuple[Floats, bool]
+REFINED = 1e-11  # relative residual, in the norm of W, at which refinement stops
+ROUNDS = 16  # of refinement at most, after Woodbury
+FEW_ROUNDS = 2  # after a dense factor, which is accurate
 
 
 class Middle:
@@ -36,7 +39,8 @@ class Middle:
         for s in bank.stacks:
             P, e = s.a_view(p), s.a_view(weights)[:, :, 0]
             H = np.matmul(e[:, None, :], s.cores.reshape(*s.shape[:2], -1)).reshape(s.shape[0], s.shape[2], s.shape[2])
-            self.H.append(H + np.swapaxes(P, 1, 2) @ P)
+            H += np.swapaxes(P, 1, 2) @ P
+            self.H.append(H)
 
     def times(self, V: Floats) -> Floats:
         """Return ``H V`` for columns V."""
@@ -52,31 +56,39 @@ def blockwise(stacks: Sequence[Stack], blocks: Sequence[Floats], V: Floats) -> F
     return out
 
 
-class Inverse:
-    """The small parts of ``A^-1``, from what the pass ``split`` has returned."""
+class Dense:
+    """``A^-1`` of few rows: all are free, ``A = diag(omega y) (diag(D / omega) + B H B') diag(omega y)``."""
 
     def __init__(self, middle: Middle, rows: Summary) -> None:
-        self.stacks = middle.bank.stacks
-        self.cuts = np.cumsum([part.shape[0] for part in rows.lists["U"]])[:-1]
-        self.U = np.concatenate(rows.lists["U"])
-        S = np.diag(np.concatenate(rows.lists["diagonal"]))
-        gram = rows.sums["gram"]
-        self.others = gram.size > 0
-        self.dense = not self.others
-        if self.others:
-            self.L = [_roots(H) for H in middle.H]
-            self.inner = factor(self._gram(gram))
-            half = solve_triangular(self.inner[0], self._Lt(self.U.T), lower=True, check_finite=False)
-            S += half.T @ half
-        else:
-            S += _dense(self.stacks, middle.H, self.U, np.concatenate(rows.lists["signed"]))
-        self.S = factor(S)
+        self.signed = np.concatenate(rows.lists["signed"])[:, None]
+        B = np.concatenate(rows.lists["basis"])
+        stacks, H = middle.bank.stacks, middle.H
+        based = [s for s in stacks if s.basis is not None]
+        A = B @ blockwise(based, H[: len(based)], np.ascontiguousarray(B.T))
+        for square in H[len(based) :]:  # B = I
+            A += square[0]
+        A.flat[:: A.shape[0] + 1] += np.concatenate(rows.lists["diagonal"]) / self.signed[:, 0] ** 2
+        self.factor = factor(A)
 
-    def _gram(self, gram: Floats) -> Floats:
-        """Return ``I + L' M L``."""
-        inner = self._Lt(np.ascontiguousarray(self._Lt(gram).T))
+    def small(self, g: Floats, free: Floats) -> tuple[Floats, Floats]:
+        """Return the small parts of the solution, from those of the right-hand side."""
+        return g, solve(self.factor, free / self.signed) / self.signed
+
+
+class Woodbury:
+    """``A^-1`` of many rows."""
+
+    def __init__(self, middle: Middle, rows: Summary) -> None:
+        self.stacks, self.signed = middle.bank.stacks, np.concatenate(rows.lists["signed"])
+        self.U = np.concatenate(rows.lists["basis"]) * self.signed[:, None]
+        self.L = [_roots(H) for H in middle.H]
+        inner = self._Lt(np.ascontiguousarray(self._Lt(rows.sums["gram"]).T))
         inner.flat[:: inner.shape[0] + 1] += 1.0
-        return inner
+        self.inner = factor(inner)
+        half = solve_triangular(self.inner, self._Lt(self.U.T), lower=True, check_finite=False)
+        S = half.T @ half
+        S.flat[:: S.shape[0] + 1] += np.concatenate(rows.lists["diagonal"])
+        self.S = factor(S)
 
     def _Lt(self, V: Floats) -> Floats:
         return blockwise(self.stacks, [np.swapaxes(L, 1, 2) for L in self.L], V)
@@ -84,22 +96,78 @@ class Inverse:
     def _K(self, V: Floats) -> Floats:
         return blockwise(self.stacks, self.L, solve(self.inner, self._Lt(V)))
 
-    def small(self, g: Floats, free: list[Floats]) -> tuple[Floats, list[Floats]]:
+    def small(self, g: Floats, free: Floats) -> tuple[Floats, Floats]:
         """Return the small parts of the solution, ``(K (g + U_F'x_F), x_F)``, from those of the right-hand side."""
-        rhs = np.concatenate(free)
-        if not self.others:
-            return g, np.split(solve(self.S, rhs), self.cuts)
-        x = solve(self.S, rhs - self.U @ self._K(g))
-        return self._K(g + self.U.T @ x), np.split(x, self.cuts)
+        x = solve(self.S, free - self.U @ self._K(g))
+        return self._K(g + self.U.T @ x), x
 
 
-def _dense(stacks: Sequence[Stack], H: Sequence[Floats], U: Floats, signed: Floats) -> Floats:
-    """Return ``U H U'`` when all rows are free."""
-    based = [s for s in stacks if s.basis is not None]
-    out = U @ blockwise(based, H[: len(based)], np.ascontiguousarray(U.T))
-    for square in H[len(based) :]:  # B = I
-        out += signed[:, None] * square[0] * signed[None, :]
-    return 0.5 * (out + out.T)
+class System:
+    """The Newton equations with their border, factored; solutions stay with the rows.
+
+    Attributes
+    ----------
+    u : array
+        ``U' x`` of the last solution x.
+    """
+
+    def __init__(self, rows: MemoryRows, middle: Middle, split: Summary, corner: Floats) -> None:
+        self.rows, self.middle, self.corner = rows, middle, corner
+        self.dense = not split.sums["gram"].size
+        self.inverse = Dense(middle, split) if self.dense else Woodbury(middle, split)
+        self.cuts = np.cumsum([part.size for part in split.lists["signed"]])[:-1]
+
+    def _expand(self, reduced: Summary) -> tuple[Floats, Floats]:
+        V, x = self.inverse.small(reduced.sums["g"], np.concatenate(reduced.lists["free"]))
+        found = self.rows.run(passes.expand, V, np.split(x, self.cuts)).sums
+        return found["inner"], found["u"]
+
+    def begin(self, reduced: Summary, bottom: Floats) -> Floats:
+        """Solve for the border's columns and one more; return the border's part of the solution of the latter."""
+        inner, u, _ = self._refined(reduced, 0 if self.dense else ROUNDS)
+        self.inner, self.u_border = inner[:, :-1], u[:, :-1]
+        low: Floats = np.linalg.solve(self.corner - self.inner, bottom - inner[:, -1])
+        self.rows.run(passes.combine, low)
+        self.u = u[:, -1] - self.u_border @ low
+        return low
+
+    def solve(self, reduced: Summary, bottom: Floats) -> Floats:
+        """Solve the bordered system for one column; return the border's part of the solution."""
+        _, u, low = self._refined(reduced, FEW_ROUNDS if self.dense else ROUNDS, bottom)
+        self.u = u[:, 0]
+        return low
+
+    def _refined(self, reduced: Summary, rounds: int, bottom: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """Solve with so many rounds of refinement at most, for columns with A alone or for one with the border.
+
+        Return ``border' x`` and ``U' x`` of the solution, and the border's part.
+        """
+        columns = reduced.sums["norm"].size
+        inner, u = np.zeros((self.corner.shape[0], columns)), np.zeros((self.middle.bank.rank, columns))
+        low = np.zeros(self.corner.shape[0])
+        first, worst = reduced.sums["norm"], np.inf
+        for turn in range(rounds + 1):
+            more, d_inner, d_u = self._correct(reduced, inner, low, bottom)
+            self.rows.run(passes.add, more)
+            inner, u, low = inner + d_inner, u + d_u, low + more
+            if turn == rounds:
+                break
+            reduced = self.rows.run(passes.residual, self.middle.times(u), low)
+            before, worst = worst, float((reduced.sums["norm"] / first).max())
+            if worst <= REFINED**2 or not worst < before:
+                break
+        return inner, u, low
+
+    def _correct(
+        self, reduced: Summary, inner: Floats, low: Floats, bottom: Floats | None
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the border's part of a correction, and by how much it changes ``border' x`` and ``U' x``."""
+        d_inner, d_u = self._expand(reduced)
+        if bottom is None:
+            return np.zeros_like(low), d_inner, d_u
+        left = bottom - self.corner @ low - (inner + d_inner)[:, 0]
+        more: Floats = np.linalg.solve(self.corner - self.inner, left)
+        return more, d_inner - (self.inner @ more)[:, None], d_u - (self.u_border @ more)[:, None]
 
 
 def _roots(H: Floats) -> Floats:
@@ -113,23 +181,20 @@ def _roots(H: Floats) -> Floats:
     raise np.linalg.LinAlgError("a block of the Newton matrix is not positive definite")
 
 
-def factor(A: Floats) -> Factor:
-    """Factor A, with as little added to the diagonal as makes it positive definite; refinement takes it out."""
-    if A.size == 0:
-        return A, True
+def factor(A: Floats) -> Floats:
+    """Return the lower Cholesky factor of A, with as little more on the diagonal as makes it positive definite.
+
+    Refinement takes that out again. A is overwritten.
+    """
     diagonal = A.diagonal().copy()
     for jitter in (0.0, *(10.0**k for k in range(-15, -3))):
-        shifted = A.copy()
-        shifted.flat[:: A.shape[0] + 1] = diagonal * (1.0 + jitter)
-        try:
-            lower, _ = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-        if np.isfinite(lower.diagonal()).all():
-            return lower, True
+        A.flat[:: A.shape[0] + 1] = diagonal * (1.0 + jitter)
+        lower, info = lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=jitter < 0.0)
+        if info == 0 and np.isfinite(lower.diagonal()).all():
+            return np.asarray(lower)
     raise np.linalg.LinAlgError("the Newton matrix is not positive definite")
 
 
-def solve(A: Factor, rhs: Floats) -> Floats:
-    """Solve with a factor; there may be no unknowns."""
-    return np.asarray(cho_solve(A, rhs, check_finite=False)) if rhs.size else rhs
+def solve(lower: Floats, rhs: Floats) -> Floats:
+    """Solve with a Cholesky factor; there may be no unknowns."""
+    return np.asarray(lapack.dpotrs(lower, rhs, lower=1)[0]) if rhs.size else rhs
