@@ -23,9 +23,8 @@ from ..rows import MemoryRows, Summary
 from . import passes
 from .cone import Scaling
 
-REFINED = 1e-11  # relative residual, in the norm of W, at which refinement stops
-ROUNDS = 16  # of refinement at most, after Woodbury
-FEW_ROUNDS = 2  # after a dense factor, which is accurate
+REFINED = 1e-9  # relative residual, in the norm of W, at which refinement stops
+ROUNDS = 16  # of refinement at most; they end early
 
 
 class Middle:
@@ -124,7 +123,8 @@ class System:
 
     def begin(self, reduced: Summary, bottom: Floats) -> Floats:
         """Solve for the border's columns and one more; return the border's part of the solution of the latter."""
-        inner, u, _ = self._refined(reduced, 0 if self.dense else ROUNDS)
+        self.rounds = ROUNDS
+        inner, u, _ = self._refined(reduced)
         self.inner, self.u_border = inner[:, :-1], u[:, :-1]
         low: Floats = np.linalg.solve(self.corner - self.inner, bottom - inner[:, -1])
         self.rows.run(passes.combine, low)
@@ -133,28 +133,30 @@ class System:
 
     def solve(self, reduced: Summary, bottom: Floats) -> Floats:
         """Solve the bordered system for one column; return the border's part of the solution."""
-        _, u, low = self._refined(reduced, FEW_ROUNDS if self.dense else ROUNDS, bottom)
+        _, u, low = self._refined(reduced, bottom)
         self.u = u[:, 0]
         return low
 
-    def _refined(self, reduced: Summary, rounds: int, bottom: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-        """Solve with so many rounds of refinement at most, for columns with A alone or for one with the border.
+    def _refined(self, reduced: Summary, bottom: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """Solve with refinement, for columns with A alone or for one with the border.
 
+        A factor that needs none for the columns of the border is used without from then on.
         Return ``border' x`` and ``U' x`` of the solution, and the border's part.
         """
         columns = reduced.sums["norm"].size
         inner, u = np.zeros((self.corner.shape[0], columns)), np.zeros((self.middle.bank.rank, columns))
         low = np.zeros(self.corner.shape[0])
         first, worst = reduced.sums["norm"], np.inf
-        for turn in range(rounds + 1):
+        for turn in range(self.rounds + 1):
             more, d_inner, d_u = self._correct(reduced, inner, low, bottom)
             self.rows.run(passes.add, more)
             inner, u, low = inner + d_inner, u + d_u, low + more
-            if turn == rounds:
+            if turn == self.rounds:
                 break
             reduced = self.rows.run(passes.residual, self.middle.times(u), low)
             before, worst = worst, float((reduced.sums["norm"] / first).max())
             if worst <= REFINED**2 or not worst < before:
+                self.rounds = 0 if turn == 0 and worst <= REFINED**2 else self.rounds
                 break
         return inner, u, low
 
