@@ -1,7 +1,9 @@
 """The sets of eq. (8) and eq. (10) beside that of (11): against cvxpy, closed forms, bisection, and each other."""
 
+import importlib.util
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -628,3 +630,19 @@ def test_a_run_that_ends_early_names_a_remedy_that_works(budget):
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol") as caught:
         model(budget, tol=1e-12, max_iter=5).fit(X, Y)
     assert "interior-point" not in str(caught[0].message)
+
+
+# --- The page -----------------------------------------------------------------------------------
+
+
+def test_the_tables_of_the_page_are_made_of_its_results():
+    root = Path(__file__).parents[1]
+    spec = importlib.util.spec_from_file_location("constraints", root / "benchmarks" / "constraints.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    rows = script.read(root / "docs" / "constraints" / "results.csv")
+    assert (root / "docs" / "constraints" / "tables.md").read_text(encoding="utf-8") == script.tables(rows)
+    for _, part in script.grouped(rows, "table", "split", "epsilon", "lam"):
+        chance, p, alpha = ({row["constraint"]: row for row in part}[c] for c in script.CONSTRAINTS)
+        assert chance["dual"] <= p["primal"]
+        assert p["dual"] <= alpha["primal"]
