@@ -83,7 +83,7 @@ class StPMKLClassifier(CertifiedClassifier):
     >>> from robustmkl.datasets import load_uci
     >>> X, y = load_uci("heart", return_X_y=True)
     >>> model = StPMKLClassifier(lam=0.01, rho=0.9).fit(X, y)
-    >>> model.result_.message
+    >>> model.result_.status.value
     'Optimum proved: the duality gap is within the tolerance.'
     """
 

@@ -63,7 +63,8 @@ def lam_max(problem: Problem) -> float:
 
     For classes of unequal weight and an intercept the heavier class is not at h and its alpha is not known
     beforehand. There, ``G max_j sqrt(kappa_j)`` at any alpha of the largest mass is an upper bound,
-    ``kappa_j = max_i k_j(x_i, x_i)``: no two values of f differ by more than 2. A budget only lowers it.
+    ``kappa_j = max_i k_j(x_i, x_i)``: no two values of f differ by more than 2. A budget only lowers it. For (10) it
+    is that of ``h = 1 + tau``; for (8), whose alpha never stops turning, the place where a grid can begin.
     """
     return _limit(problem).lam
 

@@ -27,15 +27,7 @@ from .budget import Budget, tau
 
 @dataclass(frozen=True)
 class Widened(UncertaintySet):
-    """A set Q whose core is ``Budget(rho, h=1)``.
-
-    Parameters
-    ----------
-    rho : float in (0, 1]
-        The budget as a share, ``k = rho S``: Proposition 1's bound on the mean of the p_i. 1 is no budget.
-    tau : float >= 0
-        The radius of the ball, ``sqrt(ln(1/epsilon) / 2)``; with 0 the set is its core.
-    """
+    """A set Q whose core is ``Budget(rho, h=1)``: what (10) and (8) have in common."""
 
     rho: float
     tau: float
@@ -83,6 +75,13 @@ class ProbabilityBudget(Widened):
 
     It is ``{ u + v : 0 <= u_i <= tau, v in the core }``: take ``u_i = min(alpha_i, tau)`` and
     ``v_i = (alpha_i - tau)_+``, the smallest v possible.
+
+    Parameters
+    ----------
+    rho : float in (0, 1]
+        The budget as a share, ``k = rho S``: Proposition 1's bound on the mean of the p_i. 1 is no budget.
+    tau : float >= 0
+        The radius of the ball, ``sqrt(ln(1/epsilon) / 2)``; with 0 the set is its core.
     """
 
     kind = "p"
@@ -119,6 +118,13 @@ class ChanceBudget(Widened):
 
     The distance is that of the metric s, ``|u|^2 = sum s_i u_i^2``. It is ``{ u + v : u >= 0, |u| <= tau, v in the
     core }``: the nearest point of the core to ``alpha >= 0`` is ``clip(alpha - eta, 0, 1)``, nowhere above alpha.
+
+    Parameters
+    ----------
+    rho : float in (0, 1]
+        The budget of the core as a share, ``k = rho S``, as in :class:`ProbabilityBudget`.
+    tau : float >= 0
+        The radius of the ball.
     """
 
     kind = "chance"
