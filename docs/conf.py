@@ -24,7 +24,7 @@ extensions = [
     "sphinx.ext.napoleon",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "constraints/*.md"]  # the second: a part of constraints.md
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]

@@ -14,8 +14,10 @@ import cvxpy as cp
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from robustmkl import Budget, Problem
+from robustmkl import Budget, ChanceBudget, ProbabilityBudget, Problem
 from robustmkl.kernels import Gaussian, KernelBank, KernelDictionary, Linear, Polynomial
+from robustmkl.uncertainty import UncertaintySet
+from sets import inner_maximum, members, nearest, risk, violation
 
 H = 1.0 + float(np.sqrt(0.5 * np.log(1.0 / 0.05)))  # 1 + tau at epsilon = .05
 
@@ -25,6 +27,14 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {}
 def listed(build: Callable[[], Problem]) -> Callable[[], Problem]:
     """Put a builder on the list, under its name."""
     PROBLEMS[build.__name__.replace("_", " ")] = build
+    return build
+
+
+def listed_twice(build: Callable[[type[UncertaintySet]], Problem]) -> Callable[[type[UncertaintySet]], Problem]:
+    """Put a builder on the list for the constraint (10), and for (8)."""
+    name = build.__name__.replace("_", " ")
+    PROBLEMS[f"p: {name}"] = lambda: build(ProbabilityBudget)
+    PROBLEMS[f"chance: {name}"] = lambda: build(ChanceBudget)
     return build
 
 
@@ -331,6 +341,88 @@ def penalty_10() -> Problem:
     return plain(lam=10.0)
 
 
+# --- The constraints (10) and (8) ---------------------------------------------------------------
+
+
+@listed_twice
+def noise(Q) -> Problem:
+    return plain(lam=0.1, budget=Q.from_noise_level(0.4, 0.05, 30.0))
+
+
+@listed_twice
+def noise_no_intercept(Q) -> Problem:
+    return plain(lam=0.03, budget=Q.from_noise_level(0.45, 0.5, 30.0), fit_intercept=False)
+
+
+@listed_twice
+def no_noise(Q) -> Problem:
+    return plain(lam=0.1, budget=Q.from_noise_level(0.0, 0.05, 30.0))
+
+
+@listed_twice
+def next_to_no_budget(Q) -> Problem:
+    return plain(20, lam=0.1, budget=Q(1e-3, 0.5))
+
+
+@listed_twice
+def next_to_no_ball(Q) -> Problem:
+    return plain(20, lam=0.1, budget=Q(0.6, 1e-3), fit_intercept=False)
+
+
+@listed_twice
+def no_ball(Q) -> Problem:
+    return plain(20, lam=0.1, budget=Q(0.6, 0.0))
+
+
+@listed_twice
+def few_losses(Q) -> Problem:
+    return plain(lam=1e-4, budget=Q(0.9, 0.5))
+
+
+@listed_twice
+def numbers_of_rows(Q) -> Problem:
+    return plain(24, lam=0.1, budget=Q(0.4, 0.5), sample_weight=np.tile([1.0, 2.0, 3.0], 8))
+
+
+@listed_twice
+def weights_below_one(Q) -> Problem:
+    s = np.random.default_rng(1).random(24) + 0.01
+    return plain(24, lam=0.03, budget=Q(0.7, 0.8), sample_weight=s, fit_intercept=False)
+
+
+@listed_twice
+def very_different_weights(Q) -> Problem:
+    return plain(24, lam=0.1, budget=Q(0.5, 1.0), sample_weight=10.0 ** np.linspace(-3.0, 3.0, 24))
+
+
+@listed_twice
+def two_rows_of_noise(Q) -> Problem:
+    return Problem.from_grams(gaussians(np.array([[0.0], [1.0]])), np.array([1.0, -1.0]), 0.1, budget=Q(0.6, 1.0))
+
+
+@listed_twice
+def contradictions(Q) -> Problem:
+    X, y = table(10)
+    grams = gaussians(np.tile(X, (2, 1)))
+    return Problem.from_grams(grams, np.concatenate([y, -y]), lam=0.1, budget=Q(0.5, 0.5), fit_intercept=False)
+
+
+@listed_twice
+def unequal_classes(Q) -> Problem:
+    X, y = table(30)
+    y[:] = 1.0
+    y[:5] = -1.0
+    return Problem.from_grams(gaussians(X), y, lam=0.01, budget=Q(0.7, 0.6))
+
+
+@listed_twice
+def families(Q) -> Problem:
+    X, y = table(25)
+    X[:, 2] = np.round(4.0 * X[:, 2])
+    dictionary = KernelDictionary((Linear(), [0]), (Gaussian((0.25, 1.0)), [1, 2]), Gaussian((0.25, 1.0), True))
+    return from_dictionary(dictionary, X, y, lam=0.1, budget=Q(0.4, 0.7))
+
+
 # --- The values, from Gram matrices -------------------------------------------------------------
 
 
@@ -339,16 +431,9 @@ def grams_of(bank: KernelBank) -> np.ndarray:
     return np.stack([bank.gram(j) for j in range(bank.m)])
 
 
-def worst_case(v: np.ndarray, p: Problem) -> float:
-    """Return the maximum over Q of ``sum omega_i alpha_i v_i``: by duality, the least of its values at the kinks."""
-    omega, h, rho = p.s / p.s.sum(), p.budget.h, p.budget.rho
-    kinks = np.append(np.maximum(v, 0.0), 0.0)
-    return float(np.min(rho * kinks + h * np.maximum(v[None] - kinks[:, None], 0.0) @ omega))
-
-
 def primal_value(p: Problem, f: np.ndarray, norms: np.ndarray) -> float:
     """Return P at a function with values f on the rows and these norms."""
-    return 0.5 * p.lam * float(np.sum(norms)) ** 2 + worst_case(1.0 - p.y * f, p)
+    return 0.5 * p.lam * float(np.sum(norms)) ** 2 + inner_maximum(p.budget, 1.0 - p.y * f, p.s) / p.s.sum()
 
 
 def dual_value(p: Problem, alpha: np.ndarray) -> float:
@@ -361,7 +446,7 @@ def dual_value(p: Problem, alpha: np.ndarray) -> float:
 def dual_violation(p: Problem, alpha: np.ndarray) -> float:
     """Return by how much alpha leaves the dual feasible set, at most."""
     omega = p.s / p.s.sum()
-    outside = max(-alpha.min(), (alpha - p.budget.h).max(), float(omega @ alpha) - p.budget.rho)
+    outside = float(violation(p.budget, alpha, p.s))
     return max(outside, abs(float(omega @ (alpha * p.y))) if p.fit_intercept else 0.0)
 
 
@@ -370,7 +455,7 @@ def dual_violation(p: Problem, alpha: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Reference:
-    """An optimum of eq. (11): ``dual <= optimum <= primal``, evaluated at exactly feasible points.
+    """An optimum: ``dual <= optimum <= primal``, evaluated at exactly feasible points.
 
     ``theta`` is the multiplier of the budget, ``f`` holds the values on the rows, with the intercept.
     """
@@ -394,7 +479,7 @@ def reference(name: str) -> Reference:
 
 
 def solve_reference(p: Problem) -> Reference:
-    """Solve the primal and the dual of eq. (11), separately."""
+    """Solve the primal and the dual, separately."""
     roots = [_root(K) for K in grams_of(p.kernels)]
     f, norms = _solve_primal(p, roots)
     alpha, theta = _solve_dual(p, roots)
@@ -410,22 +495,21 @@ def _root(K: np.ndarray) -> np.ndarray:
 
 def _solve_primal(p: Problem, roots: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Minimise over f_j = L_j w_j (norm ||w_j||), b and theta, with the inner maximum in its dual form."""
-    omega, budget = p.s / p.s.sum(), p.budget
     w = [cp.Variable(L.shape[1]) for L in roots]
     theta, b = cp.Variable(nonneg=True), cp.Variable() if p.fit_intercept else 0.0
     norms = [cp.norm(v) for v in w]
     f = sum(L @ v for L, v in zip(roots, w, strict=True)) + b
-    excess = cp.pos(1.0 - cp.multiply(p.y, f) - theta)
-    _clarabel(cp.Minimize(p.lam / 2.0 * cp.square(sum(norms)) + budget.rho * theta + budget.h * (omega @ excess)), [])
+    losses = cp.pos(1.0 - cp.multiply(p.y, f))
+    _clarabel(cp.Minimize(p.lam / 2.0 * cp.square(sum(norms)) + risk(p.budget, losses, p.s, theta)), [])
     return np.asarray(f.value), np.array([v.value for v in norms])
 
 
 def _solve_dual(p: Problem, roots: list[np.ndarray]) -> tuple[np.ndarray, float]:
     """Maximise over alpha and t >= ||g_j||; return an exactly feasible alpha and the budget's multiplier."""
-    omega, budget = p.s / p.s.sum(), p.budget
+    omega = p.s / p.s.sum()
     alpha, t = cp.Variable(p.y.size), cp.Variable()
-    within = omega @ alpha <= budget.rho
-    constraints = [within, alpha >= 0.0, alpha <= budget.h]
+    constraints = members(p.budget, alpha, p.s)
+    within = constraints[0]
     constraints += [cp.norm(L.T @ cp.multiply(omega * p.y, alpha)) <= t for L in roots]
     if p.fit_intercept:
         constraints.append((omega * p.y) @ alpha == 0.0)
@@ -443,8 +527,7 @@ def _clarabel(objective: cp.Minimize | cp.Maximize, constraints: list[cp.Constra
 def _feasible(p: Problem, alpha: np.ndarray) -> np.ndarray:
     """Return a point of the dual feasible set next to an almost feasible one."""
     omega = p.s / p.s.sum()
-    alpha = np.clip(alpha, 0.0, p.budget.h)
-    alpha *= min(1.0, p.budget.rho / max(float(omega @ alpha), 1e-300))
+    alpha = nearest(p.budget, alpha, p.s)
     if not p.fit_intercept:
         return alpha
     masses = np.array([omega[p.y < 0] @ alpha[p.y < 0], omega[p.y > 0] @ alpha[p.y > 0]])

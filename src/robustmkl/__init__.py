@@ -11,15 +11,17 @@ True
 from .estimators import MiPMKLClassifier, SimpleMKLClassifier, StPMKLClassifier, StPMKLClassifierCV
 from .problem import Certificate, KernelFunction, Problem, certificate
 from .solvers import SolveResult, Status, mkl_path, solve
-from .uncertainty import Budget
+from .uncertainty import Budget, ChanceBudget, ProbabilityBudget
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Budget",
     "Certificate",
+    "ChanceBudget",
     "KernelFunction",
     "MiPMKLClassifier",
+    "ProbabilityBudget",
     "Problem",
     "SimpleMKLClassifier",
     "SolveResult",

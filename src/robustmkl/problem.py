@@ -1,4 +1,4 @@
-"""The problem and its certificate: primal value, dual value and gap of eq. (11), for any alpha and any f.
+"""The problem and its certificate: primal value, dual value and gap, for any alpha and any f.
 
     min_f max_{alpha in Q}  lam/2 (sum_j ||f_j||)^2 + (1/S) sum_i s_i alpha_i (1 - y_i f(x_i))          (11)
 
@@ -6,7 +6,8 @@
     D(alpha) = (1/S) sum_i s_i alpha_i - max_j q_j / (2 lam),    q_j = S^-2 (s alpha y)' K_j (s alpha y)
 
 ``P(f) >= optimum >= D(alpha)`` for every f and every alpha in Q (with an intercept: and sum s alpha y = 0), so
-``P - D`` proves how far from the optimum either can be. Nothing here knows how f and alpha were found.
+``P - D`` proves how far from the optimum either can be. Nothing here knows how f and alpha were found. Q is the set
+of (11), or one of the tighter sets of (10) and (8), see :mod:`robustmkl.uncertainty`: none of this depends on which.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from .kernels.bank import KernelBank
 from .kernels.precomputed import Precomputed
 from .parameters import flag, store
 from .penalty import SquaredBlockNorm
-from .uncertainty import Budget
+from .uncertainty import Budget, UncertaintySet
 
 
 class Certificate(NamedTuple):
-    """Bounds on the optimum of eq. (11): ``dual <= optimum <= primal``, ``gap = primal - dual``."""
+    """Bounds on the optimum: ``dual <= optimum <= primal``, ``gap = primal - dual``."""
 
     primal: float
     dual: float
@@ -51,7 +52,7 @@ class KernelFunction:
 
 @dataclass(frozen=True)
 class Problem:
-    """Problem (11) on given training rows.
+    """Problem (11), or (10) or (8), on given training rows.
 
     Attributes
     ----------
@@ -59,8 +60,8 @@ class Problem:
     y : array of -1 and +1
     s : array of positive weights
     lam : float
-    budget : Budget
-        The set Q.
+    budget : Budget, ProbabilityBudget or ChanceBudget
+        The set Q: of (11), (10) or (8).
     fit_intercept : bool
     """
 
@@ -68,7 +69,7 @@ class Problem:
     y: Floats
     s: Floats
     lam: float = 0.01
-    budget: Budget = field(default_factory=Budget)
+    budget: UncertaintySet = field(default_factory=Budget)
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
@@ -93,18 +94,23 @@ class Problem:
         h: float = 1.0,
         sample_weight: Floats | None = None,
         fit_intercept: bool = True,
+        budget: UncertaintySet | None = None,
     ) -> Problem:
         """Build the problem from Gram matrices (m, n, n); ``rho=None`` is no budget.
 
-        Rows of weight 0 are absent: neither alpha nor f has an entry for them.
+        ``budget`` is a set Q in the place of ``Budget(rho, h)``. Rows of weight 0 are absent: neither alpha nor f has
+        an entry for them.
         """
+        if budget is None:
+            budget = Budget(h if rho is None else rho, h)
+        elif rho is not None or h != 1.0:
+            raise ValueError(f"budget={budget!r} brings its own rho and bound: leave out rho={rho!r} and h={h!r}.")
         family, y = Precomputed(grams), np.asarray(y, dtype=np.float64)
         s = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if s.shape == y.shape and (s == 0.0).any():
             kept = np.flatnonzero(s)
-            return cls.from_grams(family.cores[:, kept[:, None], kept], y[kept], lam, rho, h, s[kept], fit_intercept)
+            family, y, s = Precomputed(family.cores[:, kept[:, None], kept]), y[kept], s[kept]
         n = family.cores.shape[1]
-        budget = Budget(h if rho is None else rho, h)
         return cls(KernelBank([family], [None], n), y, s, lam, budget, fit_intercept)
 
     @property
@@ -123,8 +129,8 @@ class Problem:
         return KernelFunction(np.zeros(self.kernels.size))
 
     def without_budget(self) -> Problem:
-        """Return the ordinary problem (2), times h: rho = h."""
-        return replace(self, budget=Budget(self.budget.h, self.budget.h))
+        """Return the problem in which no label may count as wrong: for (11) and (10) the ordinary one, (2), times h."""
+        return replace(self, budget=self.budget.without_budget())
 
     def evaluate(self, f: KernelFunction) -> tuple[Floats, Floats]:
         """Return ``f(x_i)`` on the training rows, and the norms ``||f_j||``."""
@@ -160,9 +166,11 @@ class Problem:
     def restore(self, alpha: Floats) -> Floats:
         """Return a dual feasible point: ``alpha`` itself where it is one, else projected and balanced.
 
-        With an intercept a dual point needs ``sum s_i alpha_i y_i = 0``: the heavier class is scaled down.
+        With an intercept a dual point needs ``sum s_i alpha_i y_i = 0``: the heavier class is scaled down, which every
+        Q allows. What rounding adds in the projection of a far point is scaled away too.
         """
         alpha = self.budget.project(alpha, self.s)
+        alpha = alpha * self.budget.shrink(alpha, self.s)
         if not self.fit_intercept:
             return alpha
         positive = self.y > 0
@@ -180,17 +188,16 @@ class Problem:
         """Return the price theta of the budget at (alpha, f): 0 where the budget is inactive.
 
         Inactive means that dropping the budget changes the primal value of f by no more than ``gap``: then the
-        same pair proves the optimum of the ordinary problem (2). Nor has a budget a price of which alpha leaves
+        same pair proves the optimum of the problem without budget. Nor has a budget a price of which alpha leaves
         a larger share unused than the price: at the optimum one of the two is zero.
         """
         values, _ = self.evaluate(f)
-        v, h = 1.0 - self.y * values, self.budget.h
-        unbounded = h * float(np.dot(self.s, np.maximum(v, 0.0)))
+        v = 1.0 - self.y * values
+        unbounded = self.budget.without_budget().support(v, self.s)
         if unbounded - self.budget.support(v, self.s) <= max(gap, 1e-12 * unbounded / self.total) * self.total:
             return 0.0
         theta = self.budget.multiplier(v, self.s)
-        unused = 1.0 - float(np.dot(self.s, alpha)) / (self.budget.rho * self.total)
-        return theta if theta > unused else 0.0
+        return theta if theta > self.budget.unused(alpha, self.s) else 0.0
 
     def kernel_error(self, primal: float) -> float:
         """Return the relative error of the certificate against the exact kernels, ``2 delta P / lam``."""

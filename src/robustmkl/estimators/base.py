@@ -28,7 +28,7 @@ from ..progress import logger, shown
 from ..solvers import SOLVERS, Point, Rule, SolveResult, Status, choose, estimate_workspace, solve
 from ..solvers.result import remedy
 from ..threads import blas_threads
-from ..uncertainty import Budget
+from ..uncertainty import Budget, UncertaintySet
 from .rows import Rows
 from .validation import (
     check_labels,
@@ -56,8 +56,18 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     verbose: int
 
     @abstractmethod
-    def _budget(self, total: float) -> Budget:
+    def _budget(self, total: float) -> UncertaintySet:
         """Return the set Q for rows of a total weight."""
+
+    @property
+    def _kind(self) -> str:
+        """The kind of the set Q."""
+        return Budget.kind
+
+    @property
+    def _solver_name(self) -> str:
+        """The solver that is used: "auto" stands for one of them."""
+        return choose(self.solver, self._kind)
 
     # -- fit -------------------------------------------------------------------------------------------------
 
@@ -100,7 +110,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("fit_intercept", "warm_start"):
             flag(name, getattr(self, name))
         SquaredBlockNorm(self.lam)
-        choose(self.solver)
+        choose(self.solver, self._kind)
         Rule(self.tol, self.atol, 1 if self.max_iter is None else self.max_iter)
 
     def _check_training(
@@ -132,12 +142,12 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise ValueError(f"kernels must be 'paper', 'precomputed' or a KernelDictionary, got {self.kernels!r}.")
 
     def _fit_kernels(
-        self, X: Floats, codes: Ints, s: Floats, budget: Budget
+        self, X: Floats, codes: Ints, s: Floats, budget: UncertaintySet
     ) -> tuple[FittedDictionary | PrecomputedKernels, KernelBank, Rows]:
         if self._is_precomputed:
             rows = Rows.as_given(s)
             m, n = X.shape[0], rows.first.size
-            self.memory_estimate_ = X.nbytes + estimate_workspace(self.solver, n, Extent(m, m * n, n, identity=True))
+            self.memory_estimate_ = X.nbytes + estimate_workspace(self._solver_name, n, Extent(m, m * n, n, True))
             require(self.memory_estimate_, f"{m} kernels of {n:,} rows and solver={self.solver!r}")
             stack = PrecomputedKernels(X, rows.first)
             return stack, stack.bank(), rows
@@ -146,20 +156,22 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._announce(table, names)
         fitted = self._dictionary().fit(table, names)
         bank = fitted.bank(table)
-        if self._wants_exact(bank, budget.rho) and self._fits(table, names):
+        if self._wants_exact(bank, budget.support(np.ones(rows.s.size), rows.s) / float(rows.s.sum())) and self._fits(
+            table, names
+        ):
             self._announce(table, names, exact=True)
             fitted = self._dictionary().fit(table, names, exact=True)
             bank = fitted.bank(table)
         return fitted, bank, rows
 
-    def _wants_exact(self, bank: KernelBank, rho: float) -> bool:
+    def _wants_exact(self, bank: KernelBank, most: float) -> bool:
         """Whether the tolerance asks for more than the shared bases give, of a solver that can reach it.
 
-        ``P <= rho``, so this bounds kernel_error before anything is solved.
+        ``P <= most``, its value at f = 0, so this bounds kernel_error before anything is solved.
         """
-        tolerance = self.tol + self.atol / rho
-        bound = 2.0 * bank.entry_error * rho / self.lam
-        precise = SOLVERS[choose(self.solver)].precise
+        tolerance = self.tol + self.atol / most
+        bound = 2.0 * bank.entry_error * most / self.lam
+        precise = SOLVERS[self._solver_name].precise
         return precise and bank.entry_error > EPS and tolerance > 0.0 and bound > 0.1 * tolerance
 
     def _fits(self, table: Floats, names: list[str]) -> bool:
@@ -183,7 +195,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _estimate(self, table: Floats, columns: Sequence[str], exact: bool) -> int:
         dictionary, n = self._dictionary(), table.shape[0]
         extent = dictionary.extent(n, columns, exact, table)
-        return dictionary.estimate_memory(n, columns, exact, table) + estimate_workspace(self.solver, n, extent)
+        return dictionary.estimate_memory(n, columns, exact, table) + estimate_workspace(self._solver_name, n, extent)
 
     def _starts(self, count: int, bank: KernelBank) -> list[Point | None]:
         """Return the points of the previous fit where warm_start asks for them and they are of this size."""
@@ -253,7 +265,7 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 warnings.warn(
                     f"{result.message} After {result.n_iter} iterations the gap is {result.gap:.3g} "
                     f"(primal {result.primal:.6g}) and the tolerance {self.atol + self.tol * result.primal:.3g}: "
-                    f"{remedy(result.status, choose(self.solver))}.",
+                    f"{remedy(result.status, self._solver_name, choose('auto', self._kind))}.",
                     ConvergenceWarning,
                     stacklevel=3,
                 )

@@ -53,7 +53,8 @@ class StPMKLClassifierCV(CertifiedClassifier):
         changes by a factor only (:func:`~robustmkl.solvers.path.lam_max`) down to 1e-3 of it. Or the values.
     rhos : sequence of float in (0, 1], optional
         The budgets to try with every lam, such as the paper's ``[1, .9, .8, .7, .6, .5]``. None: no budget. No rho
-        reaches a classifier that some lam does not reach without budget.
+        reaches a classifier that some lam does not reach without budget. (These are budgets of eq. (11). For the
+        constraints (10) and (8) search over lam with GridSearchCV and ``StPMKLClassifier(budget=...)``.)
     cv : int, splitter or iterable of (train, test), default=5
         An int means that many stratified folds of the rows of positive weight.
     scoring : str or callable, optional

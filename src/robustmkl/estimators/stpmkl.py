@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import KernelDictionary
-from ..uncertainty import Budget, tau
+from ..uncertainty import SETS, Budget, UncertaintySet, tau
 from .trust import CertifiedClassifier
 
 
@@ -17,7 +17,8 @@ class StPMKLClassifier(CertifiedClassifier):
         lam/2 (sum_j ||f_j||)^2 + (1/S) max_{alpha in Q} sum_i s_i alpha_i (1 - y_i f(x_i)),
         Q = { 0 <= alpha_i <= h,  sum_i s_i alpha_i <= rho S },
 
-    and stops when the duality gap proves the optimum: ``gap <= atol + tol * primal``.
+    and stops when the duality gap proves the optimum: ``gap <= atol + tol * primal``. The paper derives this problem
+    by two relaxations; ``budget`` takes one of them, or both, back.
 
     Parameters
     ----------
@@ -49,8 +50,12 @@ class StPMKLClassifier(CertifiedClassifier):
         For a common interface: training is deterministic.
     verbose : int, default=0
         Log progress to the logger "robustmkl".
-    budget : {"alpha"}, default="alpha"
-        The set Q: "alpha" is eq. (11).
+    budget : {"alpha", "p", "chance"}, default="alpha"
+        The constraint, and with it the set Q. "alpha" is eq. (11). "chance" is eq. (8), what the chance constraint
+        asks for: with ``k = min(S, (1 - q) S + tau sqrt(S))`` and hinge losses ``l_i`` the second term is ``(1/S)``
+        times the sum of the largest losses up to the weight k, plus ``tau sqrt(sum s_i l_i^2)``. "p" is eq. (10), with
+        ``tau sum s_i l_i`` in the place of the root. Both need ``noise_level`` and ``epsilon``, and take no ``rho``.
+        In both the scale of the weights matters: they are numbers of rows.
 
     Attributes
     ----------
@@ -78,7 +83,7 @@ class StPMKLClassifier(CertifiedClassifier):
     >>> from robustmkl.datasets import load_uci
     >>> X, y = load_uci("heart", return_X_y=True)
     >>> model = StPMKLClassifier(lam=0.01, rho=0.9).fit(X, y)
-    >>> model.result_.message
+    >>> model.result_.status.value
     'Optimum proved: the duality gap is within the tolerance.'
     """
 
@@ -118,12 +123,15 @@ class StPMKLClassifier(CertifiedClassifier):
         self.verbose = verbose
         self.budget = budget
 
-    def _budget(self, total: float) -> Budget:
-        if self.budget != "alpha":
-            raise ValueError(
-                f"budget={self.budget!r} is not available: use budget='alpha', the set of eq. (11), which contains "
-                "those of (8) and (10)."
-            )
+    @property
+    def _kind(self) -> str:
+        if not (isinstance(self.budget, str) and self.budget in SETS):
+            raise ValueError(f"budget must be one of {', '.join(map(repr, SETS))}, got {self.budget!r}.")
+        return self.budget
+
+    def _budget(self, total: float) -> UncertaintySet:
+        if self._kind != Budget.kind:
+            return self._from_noise_level(total)
         if self.rho is not None and self.noise_level is not None:
             raise ValueError(
                 f"rho={self.rho!r} and noise_level={self.noise_level!r} contradict each other: "
@@ -133,6 +141,21 @@ class StPMKLClassifier(CertifiedClassifier):
             return Budget.from_noise_level(self.noise_level, self.epsilon, total)
         h = 1.0 if self.epsilon is None else 1.0 + tau(self.epsilon)
         return Budget(h if self.rho is None else self.rho, h)
+
+    def _from_noise_level(self, total: float) -> UncertaintySet:
+        """Return the set of (10) or (8), which follows from noise_level and epsilon alone."""
+        name = f"budget={self.budget!r}, eq. {SETS[self.budget].equation},"
+        if self.rho is not None:
+            raise ValueError(
+                f"{name} takes no rho, got rho={self.rho!r}: it follows from noise_level and epsilon. Leave rho out, "
+                "or use budget='alpha'."
+            )
+        if self.noise_level is None or self.epsilon is None:
+            raise ValueError(
+                f"{name} needs noise_level and epsilon, got noise_level={self.noise_level!r} and "
+                f"epsilon={self.epsilon!r}: give both, such as noise_level=0.2, epsilon=0.05, or use budget='alpha'."
+            )
+        return SETS[self.budget].from_noise_level(self.noise_level, self.epsilon, total)
 
 
 class SimpleMKLClassifier(CertifiedClassifier):

@@ -69,10 +69,11 @@ class CertifiedClassifier(MKLClassifier):
     def risk_bound(self, X: Any, y: Any, noise_level: float, epsilon: float = 0.05, delta: float = 0.05) -> RiskBound:
         """Return the paper's formula of Theorem 1 for the expected hinge loss, from the training rows.
 
-        The theorem states it, with probability ``1 - delta``, for solutions of eq. (10) without intercept, unit
-        weights, kernels with ``k(x, x) <= 1`` and at most ``noise_level n`` wrong labels; of these only the intercept
-        is checked here. It is not true for very many kernels (the formula does not depend on their number), and on
-        tables of some hundred rows it exceeds 1 and says nothing: see ``is_vacuous``.
+        The theorem states it, with probability ``1 - delta``, for solutions of eq. (10), ``budget="p"`` with the
+        same noise_level and epsilon, without intercept, with unit weights, kernels with ``k(x, x) <= 1`` and at most
+        ``noise_level n`` wrong labels; of these only the intercept is checked here. It is not true for many kernels
+        (the formula does not depend on their number), and on tables of some hundred rows it exceeds 1 and says
+        nothing: see ``is_vacuous``.
         """
         check_is_fitted(self)
         fitted = self._as_fitted()

@@ -1,7 +1,7 @@
-"""Solvers of problem (11): one call, four methods, one result.
+"""Solvers of problem (11), and of (10) and (8): one call, four methods, one result.
 
-interior-point   the default: a relative gap of 1e-6 in some twenty iterations
-amp              Algorithm 1 of the paper
+interior-point   the default for (11): a relative gap of 1e-6 in some twenty iterations
+amp              Algorithm 1 of the paper; the default for (10) and (8)
 vi               the paper's baseline for it
 simplemkl        the reduced gradient method that the paper compares with; no budget
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..memory import require
 from ..progress import shown
 from ..threads import blas_threads
+from ..uncertainty import SETS
 from .amp import amp
 from .driver import Iterates, Point, Rule, run
 from .interior_point import interior_point, workspace
@@ -35,22 +36,32 @@ class Capabilities:
     budget: bool = True
     starts: bool = False  # takes a starting point
     precise: bool = False  # reaches gaps where the representation of the kernels shows
+    sets: tuple[str, ...] = tuple(SETS)  # the constraints, by their kind
 
 
 SOLVERS = {
-    "interior-point": Capabilities(max_iter=200, precise=True),
+    "interior-point": Capabilities(max_iter=200, precise=True, sets=("alpha",)),
     "amp": Capabilities(max_iter=1000, every=10, starts=True),
     "vi": Capabilities(max_iter=1000, every=10),
-    "simplemkl": Capabilities(max_iter=500, budget=False, precise=True),
+    "simplemkl": Capabilities(max_iter=500, budget=False, precise=True, sets=("alpha",)),
 }
 
 
-def choose(solver: str) -> str:
-    """Return the name of the solver that "auto" stands for; refuse unknown names."""
+def choose(solver: str, kind: str = "alpha") -> str:
+    """Return the name of the solver; "auto" is the first one that knows the constraint. Refuse all others.
+
+    ``kind`` is that of the set: "alpha" for eq. (11), "p" for (10), "chance" for (8).
+    """
+    able = [name for name, capabilities in SOLVERS.items() if kind in capabilities.sets]
     if solver == "auto":
-        return "interior-point"
+        return able[0]
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver must be 'auto' or one of {', '.join(map(repr, SOLVERS))}, got {solver!r}.")
+    if solver not in able:
+        raise ValueError(
+            f"solver={solver!r} does not know budget={kind!r}, eq. {SETS[kind].equation}: use solver='auto' or "
+            f"{' or '.join(map(repr, able))}, or budget='alpha'."
+        )
     return solver
 
 
@@ -66,7 +77,7 @@ def solve(
     history: bool = False,
     verbose: int = 0,
 ) -> SolveResult:
-    """Solve problem (11) and certify the result.
+    """Solve problem (11), (10) or (8) and certify the result.
 
     Parameters
     ----------
@@ -85,7 +96,7 @@ def solve(
     verbose : int
         Log progress to the logger "robustmkl".
     """
-    name = choose(solver)
+    name = choose(solver, problem.budget.kind)
     able = SOLVERS[name]
     if not (able.budget or problem.budget.is_slack):
         raise ValueError(
@@ -117,12 +128,11 @@ def _iterates(problem: Problem, name: str, rule: Rule, start: Point | None, gamm
 
 
 def estimate_workspace(solver: str, n: int, extent: Extent) -> int:
-    """Return the bytes that a solver needs beside the kernels."""
-    name = choose(solver)
+    """Return the bytes that a solver, by its own name, needs beside the kernels."""
     vectors = 8 * 12 * (extent.coefficients + n)
-    if name == "interior-point":
+    if solver == "interior-point":
         return vectors + workspace(n, extent.rank, extent.identity)
-    return vectors + (8 * extent.kernels * n * n if name == "simplemkl" else 0)
+    return vectors + (8 * extent.kernels * n * n if solver == "simplemkl" else 0)
 
 
 __all__ = [

@@ -12,6 +12,9 @@ So a grid over (lam, rho) is one path in lam: where the budget is inactive, StPM
 by every rho; where it is active, one solution gives all larger lam of that rho. Every result is certified by its own
 problem, never by these arguments: a scaled copy that is not within the tolerance is not used.
 
+With the sets of (10) and (8) the budget is no choice of lam, and there is no grid over rho. Along lam the last line
+holds while all losses are 0, and the first, in (10), while all are positive. Copies are certified there as well.
+
 **Where it is not**, the neighbour says which kernels matter. Those with ``||g_j||`` near G are solved for alone; the
 certificate on all kernels then proves the result, or names the kernels that were missing.
 """
@@ -34,7 +37,7 @@ from ..parameters import whole
 from ..problem import KernelFunction, Problem
 from ..progress import shown
 from ..threads import blas_threads
-from ..uncertainty import Budget
+from ..uncertainty import Budget, UncertaintySet
 from .driver import Iterates, Point, Rule, run
 from .interior_point import interior_point, workspace
 from .result import SolveResult, Status
@@ -60,7 +63,8 @@ def lam_max(problem: Problem) -> float:
 
     For classes of unequal weight and an intercept the heavier class is not at h and its alpha is not known
     beforehand. There, ``G max_j sqrt(kappa_j)`` at any alpha of the largest mass is an upper bound,
-    ``kappa_j = max_i k_j(x_i, x_i)``: no two values of f differ by more than 2. A budget only lowers it.
+    ``kappa_j = max_i k_j(x_i, x_i)``: no two values of f differ by more than 2. A budget only lowers it. For (10) it
+    is that of ``h = 1 + tau``; for (8), whose alpha never stops turning, the place where a grid can begin.
     """
     return _limit(problem).lam
 
@@ -88,7 +92,7 @@ class Known:
 
     Attributes
     ----------
-    lam, rho : float
+    lam, budget
         Of which problem.
     values : array
         ``f(x_i)`` without the intercept.
@@ -99,7 +103,7 @@ class Known:
     """
 
     lam: float
-    rho: float
+    budget: UncertaintySet
     point: Point
     values: Floats
     norms: Floats
@@ -109,7 +113,7 @@ class Known:
     def of(cls, problem: Problem, point: Point) -> Known:
         values, norms = problem.evaluate(point.f)
         q = problem.gradient_norms(point.alpha)
-        return cls(problem.lam, problem.budget.rho, point, values - point.f.intercept, norms, q)
+        return cls(problem.lam, problem.budget, point, values - point.f.intercept, norms, q)
 
     def copy(self, problem: Problem) -> Copy:
         """Return the best scaled copy for a problem that differs in lam and budget."""
@@ -124,7 +128,7 @@ class Known:
         """Return the best feasible multiple of alpha, and D there: ``tau M - tau^2 G^2 / (2 lam)`` at its maximum."""
         alpha, q = self.point.alpha, float(self.q.max())
         mass = float(np.dot(problem.s, alpha)) / problem.total
-        allowed = min(1.0, problem.budget.rho / mass) if mass > 0.0 else 1.0
+        allowed = problem.budget.shrink(alpha, problem.s)
         tau = min(allowed, problem.lam * mass / q) if q > 0.0 else allowed
         return tau * alpha, tau * mass - tau * tau * q / (2.0 * problem.lam)
 
@@ -152,17 +156,20 @@ def near(q: Floats) -> Ints:
 
 
 def _limit(problem: Problem) -> Known:
-    """Return the solution at lam_max: alpha = h (the heavier class scaled down), f on the kernel of largest g_j."""
+    """Return the solution at lam_max: alpha = h (the heavier class scaled down), f on the kernel of largest g_j.
+
+    In (8), which has no such lam, h stands for the value of alpha at f = 0, where all losses are equal.
+    """
     problem = problem.without_budget()
     bank, y = problem.kernels, problem.y
-    alpha = problem.restore(np.full(bank.n, problem.budget.h))
+    alpha = problem.restore(problem.budget.maximiser(np.ones(bank.n), problem.s))
     q = problem.gradient_norms(alpha)
     chosen = np.arange(bank.m) == q.argmax()
     g = bank.expand(bank.adjoint(problem.s * alpha * y / problem.total)) * bank.spread(chosen.astype(np.float64))
     values, norms = problem.evaluate(KernelFunction(g))
     lam, b = _end_of_margin(problem, alpha, values, float(q.max()))
     f = KernelFunction(g / lam, b)
-    return Known(lam, problem.budget.rho, Point(alpha, f), values / lam, norms / lam, q)
+    return Known(lam, problem.budget, Point(alpha, f), values / lam, norms / lam, q)
 
 
 def _end_of_margin(problem: Problem, alpha: Floats, g: Floats, q: float) -> tuple[float, float]:
@@ -174,7 +181,7 @@ def _end_of_margin(problem: Problem, alpha: Floats, g: Floats, q: float) -> tupl
         return float((problem.y * g).max()), 0.0
     highest, lowest = g[positive].max(initial=-np.inf), g[~positive].min(initial=np.inf)
     lam = 0.5 * float(highest - lowest)
-    if alpha.min() < (1.0 - 1e-12) * problem.budget.h:
+    if alpha.min() < (1.0 - 1e-12) * alpha.max():
         lam = float(np.sqrt(q * problem.kernels.diagonal_bound().max()))
     return lam, 1.0 - float(highest) / lam
 
@@ -213,9 +220,9 @@ class Walk:
     solver: str = "auto"
     verbose: int = 0
     known: list[Known] = field(default_factory=list)
-    budgets: set[Budget] = field(default_factory=set)
+    budgets: set[UncertaintySet] = field(default_factory=set)
 
-    def solve(self, lam: float, budget: Budget) -> SolveResult:
+    def solve(self, lam: float, budget: UncertaintySet) -> SolveResult:
         """Return the certified solution: a scaled copy of a known one where that is within the tolerance."""
         problem = replace(self.problem, lam=lam, budget=budget)
         copies = [(known.copy(problem), known) for known in self._neighbours(problem)]
@@ -228,7 +235,7 @@ class Walk:
         self.known.append(Known.of(problem, Point(result.alpha, result.f)))
         return result
 
-    def along(self, lams: Floats, budget: Budget) -> list[SolveResult]:
+    def along(self, lams: Floats, budget: UncertaintySet) -> list[SolveResult]:
         """Return the solutions for these lam, up to the one that is interrupted."""
         found: list[SolveResult] = []
         for lam in lams:
@@ -243,14 +250,14 @@ class Walk:
         if problem.budget not in self.budgets:
             self.budgets.add(problem.budget)
             return self.known
-        alike = [known for known in self.known if known.rho == problem.budget.rho]
+        alike = [known for known in self.known if known.budget == problem.budget]
         return [*sorted(self.known, key=lambda known: abs(log(known.lam / problem.lam)))[:2], *alike[-1:]]
 
     def _solve_anew(self, problem: Problem, nearest: Known, start: Point) -> SolveResult:
         from . import choose, solve  # solvers/__init__.py imports this module
 
         rule, found = self.rule, []
-        if choose(self.solver) == "interior-point":
+        if choose(self.solver, problem.budget.kind) == "interior-point":
             growth = Growth(problem, near(nearest.q), rule, start)
             result = run(problem, growth.iterates(), replace(rule, max_iter=LIMIT), verbose=self.verbose)
             if result.status in (Status.CONVERGED, Status.INTERRUPTED):
@@ -316,7 +323,7 @@ def mkl_grid(
     lams : sequence of float
         Best in decreasing order.
     rhos : sequence of float or None
-        None is no budget.
+        None is no budget. A problem with the set of (10) or (8) keeps it, and takes None only.
     tol, atol, solver, max_iter, verbose
         As in :func:`~robustmkl.solvers.solve`.
 
@@ -326,9 +333,8 @@ def mkl_grid(
     """
     from . import SOLVERS, choose
 
-    lams, h = check_lams(lams), problem.budget.h
-    budgets = [Budget(h if rho is None else rho, h) for rho in rhos]
-    limit = SOLVERS[choose(solver)].max_iter if max_iter is None else max_iter
+    lams, budgets = check_lams(lams), [_budget(problem, rho) for rho in rhos]
+    limit = SOLVERS[choose(solver, problem.budget.kind)].max_iter if max_iter is None else max_iter
     walk = Walk(problem, Rule(tol, atol, limit), solver, verbose)
     found: list[list[SolveResult]] = [[] for _ in budgets]
     with shown(verbose), blas_threads(problem.kernels.n):
@@ -341,6 +347,16 @@ def mkl_grid(
                 raise KeyboardInterrupt
             found[i] = [row[k] for k in np.argsort(order)] if turn else row
     return found
+
+
+def _budget(problem: Problem, rho: float | None) -> UncertaintySet:
+    """Return the set of a budget rho, which the sets of (10) and (8) do not know."""
+    given = problem.budget
+    if isinstance(given, Budget):
+        return Budget(given.h if rho is None else rho, given.h)
+    if rho is None:
+        return given
+    raise ValueError(f"rho={rho!r} is a budget of eq. (11), and this problem has {given!r}: leave rho out.")
 
 
 def mkl_path(
@@ -371,7 +387,7 @@ def mkl_path(
         A number of values, evenly spaced in the logarithm from :func:`lam_max` down to ``1e-3`` of it (see
         :func:`lam_grid`); or the values, best in decreasing order.
     rho : float, optional
-        The budget. None: that of the problem; for rows, no budget.
+        The budget. None: that of the problem, whose set may also be that of (10) or (8); for rows, no budget.
     kernels, fit_intercept, sample_weight, h
         What the problem is made of, if rows are given.
     tol, atol, solver, max_iter, verbose
@@ -396,7 +412,8 @@ def mkl_path(
     elif not (y is None or np.array_equal(problem.y, _signs(y))):
         raise ValueError("y is not the labels of the Problem: leave it out, mkl_path(problem, lams=..).")
     values = lam_grid(problem, lams) if isinstance(lams, int | np.integer) else check_lams(lams)
-    rho = problem.budget.rho if rho is None else rho
+    if rho is None and isinstance(problem.budget, Budget):
+        rho = problem.budget.rho
     options: dict[str, Any] = {"tol": tol, "atol": atol, "solver": solver, "max_iter": max_iter, "verbose": verbose}
     return mkl_grid(problem, values, [rho], **options)[0]
 

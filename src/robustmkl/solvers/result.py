@@ -19,13 +19,13 @@ class Status(Enum):
     INTERRUPTED = "Interrupted: the best certified point so far."
 
 
-def remedy(status: Status, solver: str) -> str:
-    """Return what to do about a run that has not converged."""
+def remedy(status: Status, solver: str, best: str = "interior-point") -> str:
+    """Return what to do about a run that has not converged; ``best`` is the best solver of the problem."""
     if status is Status.INTERRUPTED:
         return "fit again to go on"
     if status is Status.NUMERICAL:
         return "raise tol or lam; kernels of very different scales are a common cause"
-    return "raise max_iter or tol" + ("" if solver == "interior-point" else ", or use solver='interior-point'")
+    return "raise max_iter or tol" + ("" if solver == best else f", or use solver={best!r}")
 
 
 class Record(NamedTuple):
@@ -39,7 +39,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class SolveResult:
-    """A certified solution of problem (11).
+    """A certified solution of problem (11), (10) or (8).
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class SolveResult:
     history : list of Record
         Every certificate computed on the way, if asked for.
     budgeted : bool
-        Whether there was a budget at all: rho < h.
+        Whether there was a budget at all: in (11) ``rho < h``, in (10) and (8) ``k < S``.
     """
 
     primal: float
@@ -83,7 +83,7 @@ class SolveResult:
 
     @property
     def budget_active(self) -> bool:
-        """Whether the budget shapes the solution; if not, this is the solution of ordinary MKL, problem (2)."""
+        """Whether the budget shapes the solution; if not, it solves :meth:`Problem.without_budget` as well."""
         return self.theta > 0.0
 
     @property

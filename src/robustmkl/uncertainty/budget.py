@@ -1,13 +1,4 @@
-"""The uncertainty about the labels: the set Q of eq. (11) that the dual variables live in.
-
-``alpha_i`` is the largest probability, times ``h``, with which label i may count as right. The set is
-
-    Q = { alpha : 0 <= alpha_i <= h,  sum_i s_i alpha_i <= rho S },   S = sum_i s_i            (11)
-
-with sample weights ``s``. Everything that solvers and the certificate need of it is here: the support function
-(what the inner maximum of (11) costs), its maximiser, the projection of Lemma 2 and membership. The tighter
-sets of (8) and (10) have the same operations; they go beside :class:`Budget`.
-"""
+"""The set of eq. (11), what the paper solves, and its projection, Lemma 2."""
 
 from __future__ import annotations
 
@@ -16,8 +7,9 @@ from math import log, sqrt
 
 import numpy as np
 
-from .arrays import Floats
-from .parameters import number, store
+from ..arrays import Floats
+from ..parameters import number, store
+from .base import UncertaintySet
 
 
 def tau(epsilon: float) -> float:
@@ -27,8 +19,10 @@ def tau(epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class Budget:
-    """The set Q of eq. (11).
+class Budget(UncertaintySet):
+    """The set of eq. (11): ``0 <= alpha_i <= h``, ``sum s_i alpha_i <= rho S``.
+
+    ``alpha_i`` is the largest probability, times ``h``, with which label i may count as right.
 
     Parameters
     ----------
@@ -40,6 +34,10 @@ class Budget:
 
     rho: float = 1.0
     h: float = 1.0
+
+    kind = "alpha"
+    equation = "(11)"
+    tau = 0.0  # no ball
 
     def __post_init__(self) -> None:
         h = number("h", self.h, "be a finite number >= 1", lambda h: h >= 1.0, "it is 1 or 1 + tau")
@@ -62,9 +60,13 @@ class Budget:
         return cls(rho=min(1.0 + t, 1.0 - q + t + t / sqrt(total)), h=1.0 + t)
 
     @property
-    def is_slack(self) -> bool:
-        """Whether the budget is no restriction whatever the losses: ``rho = h``."""
-        return self.rho >= self.h
+    def core(self) -> Budget:
+        """The set itself."""
+        return self
+
+    def without_budget(self) -> Budget:
+        """Return the set in which no label may count as wrong: ``rho = h``."""
+        return Budget(self.h, self.h)
 
     def maximiser(self, v: Floats, s: Floats) -> Floats:
         """Return an ``alpha`` in Q that maximises ``sum s_i alpha_i v_i``.
@@ -78,10 +80,6 @@ class Budget:
         alpha[order] = self.h * room
         alpha[v <= 0.0] = 0.0
         return alpha
-
-    def support(self, v: Floats, s: Floats) -> float:
-        """Return ``max over alpha in Q of sum s_i alpha_i v_i``, the inner maximum of eq. (11)."""
-        return float(np.dot(s * self.maximiser(v, s), v))
 
     def multiplier(self, v: Floats, s: Floats) -> float:
         """Return theta, the price of the budget in the support function at ``v``.
@@ -111,7 +109,16 @@ class Budget:
         """Return whether ``alpha`` lies in Q, up to rounding of relative size ``tol``."""
         slack = tol * self.h
         inside = bool(np.all(alpha >= -slack) and np.all(alpha <= self.h + slack))
-        return inside and float(np.dot(s, alpha)) <= (self.rho + slack) * float(s.sum())
+        return inside and self.core_mass(alpha, s) <= (self.rho + slack) * float(s.sum())
+
+    def core_mass(self, alpha: Floats, s: Floats) -> float:
+        """Return ``sum s_i alpha_i``."""
+        return float(np.dot(s, alpha))
+
+    def shrink(self, alpha: Floats, s: Floats) -> float:
+        """Return the largest c, at most 1, with ``c alpha`` in Q, for ``alpha >= 0``."""
+        mass, highest = self.core_mass(alpha, s), float(alpha.max(initial=0.0))
+        return min(1.0, self.rho * float(s.sum()) / mass, self.h / highest) if mass > 0.0 else 1.0
 
 
 def _root_of_12(v: Floats, s: Floats, h: float, budget: float) -> float:
