@@ -6,6 +6,6 @@ summaries; :class:`MemoryRows` is the one for tables in memory.
 """
 
 from .block import Block, Summary
-from .memory import MemoryRows
+from .memory import MemoryRows, Pass
 
-__all__ = ["Block", "MemoryRows", "Summary"]
+__all__ = ["Block", "MemoryRows", "Pass", "Summary"]

@@ -1,7 +1,7 @@
 """Solvers of problem (11), and of (10) and (8): one call, four methods, one result.
 
-interior-point   the default for (11): a relative gap of 1e-6 in some twenty iterations
-amp              Algorithm 1 of the paper; the default for (10) and (8)
+interior-point   the default: a relative gap of 1e-6 in some fifteen iterations
+amp              Algorithm 1 of the paper
 vi               the paper's baseline for it
 simplemkl        the reduced gradient method that the paper compares with; no budget
 """
@@ -40,7 +40,7 @@ class Capabilities:
 
 
 SOLVERS = {
-    "interior-point": Capabilities(max_iter=200, precise=True, sets=("alpha",)),
+    "interior-point": Capabilities(max_iter=200, precise=True),
     "amp": Capabilities(max_iter=1000, every=10, starts=True),
     "vi": Capabilities(max_iter=1000, every=10),
     "simplemkl": Capabilities(max_iter=500, budget=False, precise=True, sets=("alpha",)),

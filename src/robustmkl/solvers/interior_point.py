@@ -16,17 +16,19 @@ in :mod:`.cone`. Only some kernels are active; another enters when its ``||g_j||
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Floats, Ints
 from ..problem import KernelFunction, Problem
-from ..rows import MemoryRows, Summary
+from ..rows import MemoryRows, Pass, Summary
 from . import passes
+from .bounds import longest, longest_bent, outliers
 from .cone import Cones, Scaling, inverse, largest_step, product, quotient, spectral
 from .driver import Foreseen, Iterates, Point
-from .interval import longest, outliers
 from .newton import Middle, System
+from .shares import Limits
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
@@ -47,12 +49,12 @@ GAIN = 1.01  # and is taken back unless it lengthens the step so much
 class State:
     """The small part of the iterate: all but the rows."""
 
-    kappa: float  # multiplier of the budget
+    prices: Floats  # multipliers of the constraints on sums
     b: float  # multiplier of the intercept's equality
     t: float
     slack: Cones  # (t, R_j'z)
     zeta: Cones
-    left: float  # rho - sum omega alpha
+    left: Floats  # what those constraints leave: rho - sum omega v, for one
     tilt: float  # sum omega y alpha
     bounds: float = 0.0  # complementarity of the bounds
 
@@ -61,12 +63,13 @@ class State:
 class Direction:
     """The small part of a direction, and what is needed of its row part."""
 
-    kappa: float
+    prices: Floats
     b: float
     t: float
     slack: Cones
     zeta: Cones
-    left: float
+    left: Floats
+    bend: Floats  # after a step t the constraints on sums leave: left + t d.left - t^2 bend
     linear: float  # the complementarity of the bounds after a step: bounds + linear t + quadratic t^2
     quadratic: float
     longest: float
@@ -74,20 +77,20 @@ class Direction:
 
 @dataclass(frozen=True)
 class Aim:
-    """What the products of slacks and multipliers are to become, of the cones (scaled) and of the budget."""
+    """What is asked of the products of slacks and multipliers: of the cones (scaled), of the constraints on sums."""
 
     cones: Cones
-    budget: float
+    sums: Floats
 
 
 class InteriorPoint:
     """The cone program on the active kernels, its iterate, and one Newton step."""
 
     def __init__(self, problem: Problem, block_rows: int | None = None, kernels: Ints | None = None) -> None:
-        self.problem, self.h = problem, problem.budget.h
-        self.budget, self.intercept = not problem.budget.is_slack, problem.fit_intercept
+        self.problem, self.intercept = problem, problem.fit_intercept
+        self.limits = Limits.of(problem.budget, problem.total)
         self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
-        up, down = self._levels()
+        up, down = self._scales()
         self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
         self.state = self._start(up, down)
 
@@ -99,27 +102,27 @@ class InteriorPoint:
     def _slack(self, z: Floats, t: float) -> Cones:
         return self._cones(np.full(self.bank.m, t), self.bank.expand(z))
 
-    def _levels(self) -> tuple[float, float]:
-        """Return an alpha for each class, strictly inside Q."""
-        problem = self.problem
-        alpha = np.full(problem.kernels.n, 0.5 * min(self.h, problem.budget.rho))
-        alpha = problem.restore(alpha) if self.intercept else alpha
-        return float(alpha[problem.y > 0].max(initial=0.0)), float(alpha[problem.y < 0].max(initial=0.0))
+    def _scales(self) -> tuple[float, float]:
+        """Return by what to multiply the starting levels of either class, so that they balance."""
+        if not self.intercept:
+            return 1.0, 1.0
+        positive = self.problem.y > 0
+        up, down = float(self.problem.s[positive].sum()), float(self.problem.s[~positive].sum())
+        return min(1.0, down / up), min(1.0, up / down)
 
     def _start(self, up: float, down: float) -> State:
         """Return a strictly feasible point: f = 0, and alpha on a ray where the dual is sensible."""
         problem, m = self.problem, self.bank.m
-        kappa = 0.5 * self.budget
-        image = self.rows.run(passes.begin, up, down, 1.5 - kappa, self.h).sums
+        image = self.rows.run(passes.begin, up, down, self.limits).sums
         largest = float(self._slack(image["z"], 0.0).norms().max())
         ray = float(np.clip(problem.lam * image["mass"] / max(largest**2, 1e-300), 1e-3, 1.0))
-        image = self.rows.run(passes.begin, ray * up, ray * down, 1.5 - kappa, self.h).sums
+        image = self.rows.run(passes.begin, ray * up, ray * down, self.limits).sums
         t = max(1.5 * ray * largest, 0.1 * np.sqrt(problem.lam))
         zeta = self._cones(np.full(m, t / (problem.lam * m)), np.zeros(self.bank.size))
-        return State(kappa, 0.0, t, self._slack(image["z"], t), zeta, *self._left(image))
+        return State(self.limits.prices(ray), 0.0, t, self._slack(image["z"], t), zeta, *self._left(image))
 
-    def _left(self, image: dict[str, Floats]) -> tuple[float, float]:
-        return self.problem.budget.rho - float(image["mass"]), float(image["tilt"])
+    def _left(self, image: dict[str, Floats]) -> tuple[Floats, float]:
+        return self.limits.allowed - image["loads"], float(image["tilt"])
 
     def _alpha(self) -> Floats:
         return np.concatenate(self.rows.run(passes.gather).lists["alpha"])
@@ -131,16 +134,16 @@ class InteriorPoint:
 
     @property
     def degree(self) -> float:
-        """The degree of the barrier: two bounds a row (of mean weight 1), the budget, one a cone."""
-        return 2.0 * self.bank.n + self.budget + self.bank.m
+        """The degree of the barrier: the bounds of all rows (of mean weight 1), the sums, one a cone."""
+        return self.limits.bounds * self.bank.n + self.limits.allowed.size + self.bank.m
 
     def observe(self) -> float:
         """Compute the dual residuals of the rows; return mu, the mean complementarity."""
         v = self.state
         pull = self.bank.collapse(v.zeta.image)
-        bounds = float(self.rows.run(passes.observe, pull, v.b, v.kappa).sums["complementarity"])
+        bounds = float(self.rows.run(passes.observe, pull, v.b, v.prices).sums["complementarity"])
         self.state = replace(v, bounds=bounds)
-        return (bounds + v.kappa * v.left + v.slack.dot(v.zeta)) / self.degree
+        return (bounds + float(v.prices @ v.left) + v.slack.dot(v.zeta)) / self.degree
 
     # -- the active kernels ----------------------------------------------------------------------------------
 
@@ -192,44 +195,56 @@ class InteriorPoint:
         self.scaling = Scaling.of(v.slack, v.zeta)
         self.scaled = self.scaling.apply(v.zeta)
         w, e2 = self.scaling.w, self.scaling.eta**-2
-        corner = [1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())]
-        corner += [0.0] * self.intercept + ([-v.left / v.kappa] if self.budget else [])
-        middle, split = Middle(self.bank, self.scaling), self.rows.run(passes.split, self._cut())
-        self.system = System(self.rows, middle, split, np.diag(corner))
+        weighed = self.rows.run(passes.weigh, self._free + 1)
+        middle, split = Middle(self.bank, self.scaling), self.rows.run(passes.split, self._cut(weighed))
+        self.system = System(self.rows, middle, split, self._corner(weighed.sums["corner"]))
         pull = self.bank.collapse(self.bank.spread(2.0 * e2 * w.head) * w.image)
-        return self.rows.run(passes.predict, pull, self.intercept, self.budget)
+        return self.rows.run(passes.predict, pull, self.intercept)
 
-    def _cut(self) -> float:
+    def _corner(self, eliminated: Floats) -> Floats:
+        """Return what the border has in its corner: of t, the intercept, the prices."""
+        v, w, e2 = self.state, self.scaling.w, self.scaling.eta**-2
+        t = 1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())
+        corner = np.diag([t] + [0.0] * self.intercept + [0.0] * v.prices.size)
+        first = 1 + self.intercept
+        corner[first:, first:] = eliminated - np.diag(v.left / v.prices)
+        return corner
+
+    @property
+    def _free(self) -> int:
+        return max(self.bank.rank, FREE)
+
+    def _cut(self, weighed: Summary) -> float:
         """Return the least ``omega / D`` of a free row; all rows are free where there are few, or where B = I."""
-        free = max(self.bank.rank, FREE)
-        sizes = self.rows.run(passes.weigh, free + 1).lists["size"]
         if self.bank.identities or _is_dense(self.bank.n, self.bank.rank):
             return -np.inf
-        return float(np.partition(np.concatenate(sizes), -free - 1)[-free - 1])
+        return float(np.partition(np.concatenate(weighed.lists["size"]), -self._free - 1)[-self._free - 1])
 
-    def _bottom(self, pushed: Floats, budget: float) -> Floats:
+    def _bottom(self, pushed: Floats, sums: Floats, shift: Floats) -> Floats:
         """Return the right-hand side of the border, given the heads that the cones are pushed to."""
         v = self.state
-        bottom = [-v.t / self.problem.lam + float((v.zeta.head + pushed).sum())]
-        return np.array(bottom + [v.tilt] * self.intercept + ([-budget / v.kappa] if self.budget else []))
+        t = -v.t / self.problem.lam + float((v.zeta.head + pushed).sum())
+        return np.array([t] + [v.tilt] * self.intercept + list(-sums / v.prices - shift))
 
     def _predict(self) -> Direction:
         """Return the direction towards complementarity 0."""
         v, reduced = self.state, self._factor()
-        low = self.system.begin(reduced, self._bottom(-v.zeta.head, -v.kappa * v.left))
-        return self._complete(low, v.zeta * -1.0)
+        bottom = self._bottom(-v.zeta.head, -v.prices * v.left, reduced.sums["shift"])
+        return self._complete(self.system.begin(reduced, bottom), v.zeta * -1.0)
 
     def _correct(self, mu: float) -> tuple[Direction, float]:
         """Return the direction of a step and its longest: Mehrotra's corrector, made more central while that pays."""
         v, affine = self.state, self._predict()
         target = mu * min(1.0, max(self._mu_after(affine, self._longest(affine)) / mu, 0.0)) ** 3  # Mehrotra's choice
         second = product(self.scaling.solve(affine.slack), self.scaling.apply(affine.zeta))
-        aim = Aim((second * -1.0).raised(target), target - v.kappa * v.left - affine.kappa * affine.left)
-        d = self._towards(aim, target, None)
+        bent = affine.prices * affine.left - (v.prices + affine.prices) * affine.bend
+        aim = Aim((second * -1.0).raised(target), target - v.prices * v.left - bent)
+        d = self._towards(aim, passes.correct, target * self.bank.n, affine.prices)
         length = self._longest(d)
         for _ in range(CENTRAL * (length <= LONG)):
-            aim = self._centre(aim, d, target, min(1.0, length + FURTHER))
-            other = self._towards(aim, target, min(1.0, length + FURTHER))
+            ahead = min(1.0, length + FURTHER)
+            aim = self._centre(aim, d, target, ahead)
+            other = self._towards(aim, passes.centre, target * self.bank.n, ahead)
             if not self._longest(other) >= GAIN * length:
                 self.rows.run(passes.withdraw)
                 break
@@ -240,29 +255,31 @@ class InteriorPoint:
 
     def _centre(self, aim: Aim, d: Direction, target: float, step: float) -> Aim:
         """Ask again, so that no product is far from the target after a step along a direction (Gondzio)."""
-        v, moved = self.state, self.scaled + self.scaling.solve(d.slack) * step
+        moved = self.scaled + self.scaling.solve(d.slack) * step
         products = product(moved, self.scaled + self.scaling.apply(d.zeta) * step)
         cones = aim.cones + spectral(products, lambda values: outliers(values, target))
-        budget = (v.kappa + step * d.kappa) * (v.left + step * d.left)
-        return Aim(cones, aim.budget + float(outliers(np.array(budget), target)))
+        return Aim(cones, aim.sums + outliers(self._sums_after(d, step), target))
 
-    def _towards(self, aim: Aim, target: float, step: float | None) -> Direction:
+    def _towards(self, aim: Aim, ask: Pass, *message: Any) -> Direction:
         """Return the direction that makes the products what they are asked to be."""
         v = self.state
         pushed = self.scaling.solve(quotient(self.scaled, aim.cones)) + v.zeta * -1.0
-        reduced = self.rows.run(passes.correct, self.bank.collapse(pushed.image), target * self.bank.n, step)
-        return self._complete(self.system.solve(reduced, self._bottom(pushed.head, aim.budget)), pushed)
+        reduced = self.rows.run(ask, self.bank.collapse(pushed.image), *message)
+        bottom = self._bottom(pushed.head, aim.sums, reduced.sums["shift"])
+        return self._complete(self.system.solve(reduced, bottom), pushed)
 
     def _complete(self, low: Floats, pushed: Cones) -> Direction:
-        rows = self.rows.run(passes.settle)
+        prices = low[1 + self.intercept :]
+        rows = self.rows.run(passes.settle, prices)
         slack = self._slack(self.system.u, float(low[0]))
         return Direction(
-            kappa=float(low[-1]) if self.budget else 0.0,
+            prices=prices,
             b=float(low[1]) if self.intercept else 0.0,
             t=float(low[0]),
             slack=slack,
             zeta=pushed + self.scaling.solve_twice(slack) * -1.0,
-            left=-float(rows.sums["mass"]),
+            left=-rows.sums["loads"],
+            bend=rows.sums["bend"],
             linear=float(rows.sums["linear"]),
             quadratic=float(rows.sums["quadratic"]),
             longest=rows.least["step"],
@@ -270,16 +287,20 @@ class InteriorPoint:
 
     def _longest(self, d: Direction) -> float:
         """Return the longest step, at most 1, that stays inside."""
-        v, steps = self.state, [1.0, d.longest]
-        if self.budget:
-            steps.append(longest(np.array([v.kappa, v.left]), np.array([d.kappa, d.left])))
-        return min(*steps, largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
+        v = self.state
+        sums = min(longest(v.prices, d.prices), longest_bent(v.left, d.left, d.bend))
+        return min(1.0, d.longest, sums, largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
+
+    def _sums_after(self, d: Direction, length: float) -> Floats:
+        """Return the products of the constraints on sums after a step."""
+        v = self.state
+        return (v.prices + length * d.prices) * (v.left + length * d.left - length**2 * d.bend)
 
     def _mu_after(self, d: Direction, length: float) -> float:
         v = self.state
         bounds = v.bounds + length * d.linear + length**2 * d.quadratic
-        budget = (v.kappa + length * d.kappa) * (v.left + length * d.left)
-        return (bounds + budget + (v.slack + d.slack * length).dot(v.zeta + d.zeta * length)) / self.degree
+        sums = float(self._sums_after(d, length).sum())
+        return (bounds + sums + (v.slack + d.slack * length).dot(v.zeta + d.zeta * length)) / self.degree
 
     def _inside(self, d: Direction, length: float) -> bool:
         """Whether rounding leaves the cones strictly satisfied after the step."""
@@ -294,10 +315,10 @@ class InteriorPoint:
             length *= 0.8
         if not length > SHORTEST:  # also if it is NaN
             return 0.0
-        v, image = self.state, self.rows.run(passes.advance, length, self.h).sums
+        v, image = self.state, self.rows.run(passes.advance, length).sums
         t = v.t + length * d.t
-        kappa, b = v.kappa + length * d.kappa, v.b + length * d.b
-        self.state = State(kappa, b, t, self._slack(image["z"], t), v.zeta + d.zeta * length, *self._left(image))
+        prices, b = v.prices + length * d.prices, v.b + length * d.b
+        self.state = State(prices, b, t, self._slack(image["z"], t), v.zeta + d.zeta * length, *self._left(image))
         return length
 
 

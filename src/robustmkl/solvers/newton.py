@@ -126,7 +126,7 @@ class System:
         self.rounds = ROUNDS
         inner, u, _ = self._refined(reduced)
         self.inner, self.u_border = inner[:, :-1], u[:, :-1]
-        low: Floats = np.linalg.solve(self.corner - self.inner, bottom - inner[:, -1])
+        low = np.asarray(np.linalg.solve(self.corner - self.inner, bottom - inner[:, -1]))
         self.rows.run(passes.combine, low)
         self.u = u[:, -1] - self.u_border @ low
         return low
@@ -168,7 +168,7 @@ class System:
         if bottom is None:
             return np.zeros_like(low), d_inner, d_u
         left = bottom - self.corner @ low - (inner + d_inner)[:, 0]
-        more: Floats = np.linalg.solve(self.corner - self.inner, left)
+        more = np.asarray(np.linalg.solve(self.corner - self.inner, left))
         return more, d_inner - (self.inner @ more)[:, None], d_u - (self.u_border @ more)[:, None]
 
 

@@ -1,8 +1,8 @@
 """The passes of the interior point over the rows: what one block of rows does with a message.
 
-Kept of each row: alpha with its multipliers and their move (:mod:`.interval`), the value of f, the dual residual, the
-diagonal of the Newton matrix A, and columns: right-hand sides, and solutions of A. ``U = diag(omega y) B``. Free rows
-are those that stay out of the Woodbury formula.
+Kept of each row: its variables and their move (:mod:`.shares`), the value of f, the dual residuals, the diagonal of the
+Newton matrix A, and columns: right-hand sides, and solutions of A. ``U = diag(omega y) B``. Free rows are those that
+stay out of the Woodbury formula.
 """
 
 from __future__ import annotations
@@ -11,41 +11,43 @@ import numpy as np
 
 from ..arrays import Floats
 from ..rows import Block, Summary
-from .interval import Interval
+from .shares import Limits
 
 
-def begin(block: Block, up: float, down: float, upper: float, h: float) -> Summary:
-    """Set the starting point: one alpha a class."""
-    alpha, ones = np.where(block.y > 0, up, down), np.ones(block.y.size)
-    block["alpha"] = Interval(alpha, h - alpha, 0.5 * ones, upper * ones)
+def begin(block: Block, up: float, down: float, limits: Limits) -> Summary:
+    """Set the starting point, so many times its level for either class."""
+    block["shares"] = limits.start(np.where(block.y > 0, up, down))
     return project(block)
 
 
 def project(block: Block) -> Summary:
-    """Return ``z = B'(omega y alpha)``, ``sum omega alpha`` and ``sum omega y alpha``."""
-    alpha = block["alpha"].value
-    sums = {"mass": np.asarray(block.omega @ alpha), "tilt": np.asarray(block.signed @ alpha)}
-    return Summary(sums | {"z": block.adjoint(block.signed * alpha)})
+    """Return ``z = B'(omega y alpha)``, the loads of the constraints on sums, and ``sum omega y alpha``."""
+    signed = block.signed * block["shares"].alpha
+    sums = {"loads": block["shares"].loads(block.omega), "tilt": np.asarray(signed.sum())}
+    sums["mass"] = np.asarray(np.abs(signed).sum())
+    return Summary(sums | {"z": block.adjoint(signed)})
 
 
 def gather(block: Block) -> Summary:
     """Return alpha itself."""
-    return Summary(lists={"alpha": [block["alpha"].value]})
+    return Summary(lists={"alpha": [block["shares"].alpha]})
 
 
-def observe(block: Block, v: Floats, b: float, kappa: float) -> Summary:
-    """Keep ``-B v``, which is f without its constant -b, and the dual residual; return the complementarity."""
-    alpha, block["f"] = block["alpha"], -block.forward(v)
-    block["residual"] = -1.0 + block.y * (block["f"] - b) - alpha.lower + alpha.upper + kappa
-    return Summary({"complementarity": np.asarray(block.omega @ alpha.products())})
+def observe(block: Block, v: Floats, b: float, prices: Floats) -> Summary:
+    """Keep ``-B v``, which is f without its constant -b, and the dual residuals; return the complementarity."""
+    block["f"], block["prices"] = -block.forward(v), prices
+    block["residuals"] = block["shares"].residuals(-1.0 + block.y * (block["f"] - b), prices)
+    return Summary({"complementarity": np.asarray(block["shares"].complementarity(block.omega))})
 
 
 def weigh(block: Block, most: int) -> Summary:
-    """Keep the diagonal ``omega D`` of A; return the largest values of ``omega / D``."""
-    D = block["alpha"].diagonal
+    """Reduce the Newton equations to alpha, keep the diagonal ``omega D`` of A; return the largest ``omega / D``."""
+    block["reduced"] = block["shares"].eliminate(block["prices"])
+    D = block["reduced"].D
     block["diagonal"], block["size"] = block.omega * D, block.omega / D
     rest = max(0, D.size - most)
-    return Summary(lists={"size": [np.partition(block["size"], rest)[rest:] if rest else block["size"]]})
+    largest = np.partition(block["size"], rest)[rest:] if rest else block["size"]
+    return Summary({"corner": block["reduced"].corner(block.omega)}, lists={"size": [largest]})
 
 
 def split(block: Block, cut: float) -> Summary:
@@ -65,39 +67,49 @@ def split(block: Block, cut: float) -> Summary:
     return Summary({"gram": gram}, lists=lists)
 
 
-def predict(block: Block, pull: Floats, intercept: bool, budget: bool) -> Summary:
-    """Keep the columns of the border: of t, the intercept and the budget; and the right-hand side of the predictor.
+def predict(block: Block, pull: Floats, intercept: bool) -> Summary:
+    """Keep the columns of the border: of t, the intercept and the prices; and the right-hand side of the predictor.
 
     The predictor asks the cones for ``-zeta``, whose pull on the rows is that of f.
     """
-    block["asked"] = block["alpha"].aim(0.0, None)
     columns = [-block.signed * block.forward(pull)]
-    columns += [-block.signed] * intercept + [block.omega] * budget
+    columns += [-block.signed] * intercept + [block.omega * column for column in block["reduced"].columns()]
     block["border"] = np.stack(columns, axis=1)
-    right = block["alpha"].slope(block["asked"]) - block["residual"] + block.y * block["f"]
-    return _ask(block, np.column_stack([block["border"], block.omega * right]))
+    return _ask(block, block["shares"].aim(0.0), block["residuals"], block.y * block["f"], block["border"])
 
 
-def correct(block: Block, push: Floats, mu: float, step: float | None) -> Summary:
-    """Keep the right-hand side of the corrector; with a ``step``, of one more centrality correction."""
-    alpha, move = block["alpha"], block["move"]
-    block["asked"] = alpha.aim(mu, move) if step is None else alpha.centre(mu, move, step)
-    right = alpha.slope(block["asked"]) - block["residual"] + block.y * block.forward(push)
-    return _ask(block, (block.omega * right)[:, None])
+def correct(block: Block, push: Floats, mu: float, d_prices: Floats) -> Summary:
+    """Keep the right-hand side of the corrector, with Mehrotra's second-order terms of the predictor."""
+    shares, affine = block["shares"], block["move"]
+    block["bent"] = shares.bent(block["residuals"], affine, d_prices)
+    return _ask(block, shares.aim(mu, affine), block["bent"], block.y * block.forward(push))
 
 
-def _ask(block: Block, right: Floats) -> Summary:
-    block["right"], block["x"] = right, np.zeros_like(right)
-    return _reduce(block, right)
+def centre(block: Block, push: Floats, mu: float, length: float) -> Summary:
+    """Keep the right-hand side of one more centrality correction of the move."""
+    asked = block["shares"].centre(mu, block["move"], length)
+    return _ask(block, asked, block["bent"], block.y * block.forward(push))
 
 
-def _reduce(block: Block, left: Floats) -> Summary:
+def _ask(
+    block: Block, asked: list[list[Floats]], residuals: list[Floats], push: Floats, others: Floats | None = None
+) -> Summary:
+    """Keep the right-hand side that asks this of the products, behind other columns; return its small parts."""
+    reduced, t = block["reduced"], block["shares"].targets(asked, residuals)
+    right = (block.omega * (reduced.right(t) + push))[:, None]
+    block["asked"], block["t"] = asked, t
+    block["right"] = right if others is None else np.column_stack([others, right])
+    block["x"] = np.zeros_like(block["right"])
+    return _reduce(block, block["right"], shift=reduced.shift(t, block.omega))
+
+
+def _reduce(block: Block, left: Floats, **sums: Floats) -> Summary:
     """Keep what is left to solve for; return ``U_O' W left`` of the rows that are not free, and the free rows."""
     block["left"] = left
     scaled = (block["inverse"] * block.signed)[:, None] * left
     g = np.zeros((block.rank, left.shape[1])) if block.is_free else block.adjoint(scaled)
     norm = (1.0 / block["diagonal"]) @ (left * left)
-    return Summary({"g": g, "norm": norm}, lists={"free": [left if block.is_free else left[block.free]]})
+    return Summary({"g": g, "norm": norm} | sums, lists={"free": [left if block.is_free else left[block.free]]})
 
 
 def expand(block: Block, V: Floats, x_free: list[Floats]) -> Summary:
@@ -130,13 +142,11 @@ def residual(block: Block, Hu: Floats, low: Floats) -> Summary:
     return _reduce(block, left - (block["border"] @ low)[:, None])
 
 
-def settle(block: Block) -> Summary:
-    """Take the solution for the move of the rows; return its mass, the products along it and the longest step."""
-    block["before"], block["move"] = block.get("move"), block["alpha"].move(block["x"][:, 0], block["asked"])
-    linear, quadratic = block["alpha"].change(block["move"])
-    sums = {"mass": block["move"].value, "linear": linear, "quadratic": quadratic}
-    steps = {"step": block["alpha"].longest(block["move"])}
-    return Summary({name: np.asarray(block.omega @ rows) for name, rows in sums.items()}, steps)
+def settle(block: Block, d_prices: Floats) -> Summary:
+    """Take the solution for the move of the rows; return what it changes, and the longest step."""
+    shares, parts = block["shares"], block["reduced"].parts(block["x"][:, 0], block["t"], d_prices)
+    block["before"], block["move"] = block.get("move"), shares.move(parts, block["asked"])
+    return Summary(block["move"].changes(shares, block.omega), {"step": block["move"].longest(shares)})
 
 
 def withdraw(block: Block) -> Summary:
@@ -145,7 +155,7 @@ def withdraw(block: Block) -> Summary:
     return Summary()
 
 
-def advance(block: Block, step: float, h: float) -> Summary:
+def advance(block: Block, length: float) -> Summary:
     """Move the rows."""
-    block["alpha"] = block["alpha"].after(block["move"], step, h)
+    block["shares"] = block["shares"].after(block["move"], length)
     return project(block)
