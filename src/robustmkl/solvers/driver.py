@@ -142,7 +142,7 @@ class Watch:
                     return Status.CONVERGED, iteration
             status = Status.MAX_ITER if iteration == self.rule.max_iter else Status.NUMERICAL
         except KeyboardInterrupt:
-            if iterate is None:
+            if self.best.point is None:
                 raise
             status = Status.INTERRUPTED
         met = iterate is not None and self.seen < iteration and self.certify(iteration, iterate)

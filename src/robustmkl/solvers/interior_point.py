@@ -289,16 +289,16 @@ class InteriorPoint:
         """Return the longest step, at most 1, that stays inside."""
         v = self.state
         sums = min(longest(v.prices, d.prices), longest_bent(v.left, d.left, d.bend))
-        return min(1.0, d.longest, sums, largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
+        return min(1.0, d.longest, max(sums, 0.0), largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
 
     def _sums_after(self, d: Direction, length: float) -> Floats:
         """Return the products of the constraints on sums after a step."""
         v = self.state
-        return (v.prices + length * d.prices) * (v.left + length * d.left - length**2 * d.bend)
+        return (v.prices + length * d.prices) * (v.left + length * d.left - length * length * d.bend)
 
     def _mu_after(self, d: Direction, length: float) -> float:
         v = self.state
-        bounds = v.bounds + length * d.linear + length**2 * d.quadratic
+        bounds = v.bounds + length * d.linear + length * length * d.quadratic
         sums = float(self._sums_after(d, length).sum())
         return (bounds + sums + (v.slack + d.slack * length).dot(v.zeta + d.zeta * length)) / self.degree
 
