@@ -98,8 +98,9 @@ def fit_nystrom(kernel: GramKernel, X: Floats, name: str, rank: int) -> FittedNy
     B = np.empty_like(search.factor)
     B[order] = search.factor
     pivots = search.pivots
+    root = search.factor[pivots] if error > 0.0 else np.ones((1, 1))  # a kernel of zeros has a basis of zeros
     capped = error > 2.0 * TARGET * scale
-    return FittedNystrom((name,), kernel, rows[pivots], search.factor[pivots], B, _identity(pivots.size), error, capped)
+    return FittedNystrom((name,), kernel, rows[pivots], root, B, _identity(pivots.size), error, capped)
 
 
 class PivotedCholesky:
@@ -122,7 +123,7 @@ class PivotedCholesky:
         """Add a block of pivots; return whether there may be more."""
         room = self._B.shape[1] - self.pivots.size
         if room == 0 or not self.residual.max() > self.target:
-            return self._has_no_pivot()
+            return self._end()
         chosen, root = self._among(self._candidates(min(BLOCK, room)))
         if chosen.size == 0:
             return False
@@ -133,8 +134,8 @@ class PivotedCholesky:
         self.residual[self.pivots] = 0.0
         return True
 
-    def _has_no_pivot(self) -> bool:
-        """A kernel that is zero on all rows has the basis 0, of rank 1."""
+    def _end(self) -> bool:
+        """End the search; a kernel that is zero on all rows has the basis 0, of rank 1."""
         if self.pivots.size == 0:
             self.pivots = np.zeros(1, dtype=np.intp)
         return False
