@@ -34,7 +34,7 @@ class Gaussian(KernelFamily):
     rank : int, optional
         With ``joint=True``: each width gets a Nystrom basis of at most so many training rows, fewer where these make it
         exact (5e-13); what it leaves is measured and reported as ``kernel_error``. None: exact Gram matrices
-        while those of all widths take no more than 256 MiB (1,831 rows for ten widths), 200 beyond.
+        while those of all widths take no more than 256 MiB (1,831 rows for ten widths), 128 beyond.
     """
 
     widths: tuple[float, ...] = PAPER_WIDTHS

@@ -23,7 +23,7 @@ from ..parameters import whole
 from .chebyshev import TARGET
 from .family import EPS, FittedFamily, GramKernel, GramPart, KernelFamily, Size
 
-RANK = 200  # pivots by default: see docs/theory.md
+RANK = 128  # pivots by default: more of them cost time and memory, and gain half a point of accuracy (docs/theory.md)
 GRAM_BYTES = 2**28  # Gram matrices of a family are kept up to this size: 1,831 rows for ten kernels, 5,792 for one
 BLOCK = 64  # pivots at a time: matrix products in the place of loops
 SHARE = 0.1  # of a block's largest residual; candidates that fall below it wait for the next block
