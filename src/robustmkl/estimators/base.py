@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Floats, Ints
 from ..kernels import FittedDictionary, KernelBank, KernelDictionary, PrecomputedKernels, paper_dictionary
 from ..kernels.dictionary import Extent
-from ..kernels.family import EPS
 from ..memory import available_bytes, format_bytes, require
 from ..parameters import flag
 from ..penalty import SquaredBlockNorm
@@ -170,9 +169,8 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``P <= most``, its value at f = 0, so this bounds kernel_error before anything is solved.
         """
         tolerance = self.tol + self.atol / most
-        bound = 2.0 * bank.entry_error * most / self.lam
         precise = SOLVERS[self._solver_name].precise
-        return precise and bank.entry_error > EPS and tolerance > 0.0 and bound > 0.1 * tolerance
+        return precise and tolerance > 0.0 and bank.too_coarse(0.05 * tolerance * self.lam / most)
 
     def _fits(self, table: Floats, names: list[str]) -> bool:
         """Whether exact Gram matrices fit into memory; if not, kernel_error says what the shared bases cost."""

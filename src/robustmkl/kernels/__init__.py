@@ -5,6 +5,7 @@ from .dictionary import FittedDictionary, KernelDictionary, paper_dictionary
 from .family import FeatureMap, FittedFamily, FittedFeatures, FittedGram, GramKernel, KernelFamily, Part, Size
 from .gaussian import Gaussian
 from .linear import Linear
+from .nystrom import Nystrom
 from .polynomial import Polynomial
 from .precomputed import Precomputed, PrecomputedKernels
 
@@ -20,6 +21,7 @@ __all__ = [
     "KernelDictionary",
     "KernelFamily",
     "Linear",
+    "Nystrom",
     "Part",
     "Polynomial",
     "Precomputed",

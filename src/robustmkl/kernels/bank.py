@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints
-from .family import FittedFamily
+from .family import EPS, FittedFamily
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class KernelBank:
 
     def __init__(self, families: Sequence[FittedFamily], bases: Sequence[Floats | None], n: int) -> None:
         error = max((family.entry_error for family in families), default=0.0)
-        self._build([f.names for f in families], [f.cores for f in families], bases, n, error)
+        capped = any(family.capped for family in families)
+        self._build([f.names for f in families], [f.cores for f in families], bases, n, error, capped)
 
     def _build(
         self,
@@ -70,8 +71,9 @@ class KernelBank:
         bases: Sequence[Floats | None],
         n: int,
         entry_error: float,
+        capped: bool,
     ) -> None:
-        self.n, self.entry_error, self.cores = n, entry_error, cores
+        self.n, self.entry_error, self.capped, self.cores = n, entry_error, capped, cores
         self.names_by_family = names
         self.names = tuple(name for of_family in names for name in of_family)
         self._first = np.cumsum([0, *(len(of_family) for of_family in names)])
@@ -114,6 +116,13 @@ class KernelBank:
     def m(self) -> int:
         """The number of kernels."""
         return len(self.names)
+
+    def too_coarse(self, bound: float) -> bool:
+        """Return whether exact entries are worth asking for: the error exceeds ``bound``, and not on purpose.
+
+        Where a limit on the rank has left the error, exact entries of all the others would not lower it.
+        """
+        return self.entry_error > max(bound, EPS) and not self.capped
 
     def adjoint(self, q: Floats) -> Floats:
         """Return ``z = B'q``, of every family."""
@@ -208,7 +217,7 @@ class KernelBank:
         self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Floats | None], n: int
     ) -> KernelBank:
         other = KernelBank.__new__(KernelBank)
-        other._build(names, cores, bases, n, self.entry_error)
+        other._build(names, cores, bases, n, self.entry_error, self.capped)
         return other
 
     def gram(self, j: int) -> Floats:

@@ -58,24 +58,24 @@ class KernelDictionary:
         terms = ", ".join(repr(f) if c is None else f"({f!r}, {c!r})" for f, c in self.terms)
         return f"KernelDictionary({terms}, scaling={self.scaling!r})"
 
-    def _assignments(self, columns: Sequence[str]) -> list[tuple[KernelFamily, Ints]]:
+    def _assignments(self, n: int, columns: Sequence[str], exact: bool) -> list[tuple[KernelFamily, Ints]]:
         """Return one entry for each family to be fitted: the declaration and the columns it acts on."""
         out: list[tuple[KernelFamily, Ints]] = []
         for family, wanted in self.terms:
             index = positions(wanted, columns)
             groups = [index] if family.joint else list(index[:, None])
-            out += [(family, group) for group in groups]
+            out += [(part, group) for group in groups for part in family.split(n, group.size, exact)]
         return out
 
     def _sizes(self, n: int, columns: Sequence[str], exact: bool, X: Floats | None) -> list[Size]:
         """Return what each family will occupy; without a scaling nobody knows how many nodes a column needs."""
-        exact = exact or self.scaling is None
+        careful = exact or self.scaling is None
         distinct = None if X is None else [np.unique(x).size for x in X[:MANY_ROWS].T]
         return [
-            family.size(n, index.size, exact)
-            if distinct is None or index.size > 1
-            else family.size_of_column(n, distinct[index[0]], exact)
-            for family, index in self._assignments(columns)
+            family.size(n, index.size, exact if family.joint else careful)
+            if distinct is None or family.joint or index.size > 1
+            else family.size_of_column(n, distinct[index[0]], careful)
+            for family, index in self._assignments(n, columns, exact)
         ]
 
     def extent(self, n: int, columns: Sequence[str], exact: bool = False, X: Floats | None = None) -> Extent:
@@ -105,7 +105,7 @@ class KernelDictionary:
         require(self.estimate_memory(X.shape[0], names, exact, X), f"the kernels of {X.shape[0]:,} rows")
         scale = MinMax.fit(X) if self.scaling == "minmax" else None
         scaled = X if scale is None else scale(X)
-        assignments = self._assignments(names)
+        assignments = self._assignments(X.shape[0], names, exact)
         with blas_threads(0):  # the matrices are small, whatever the number of rows
             families = [
                 family.fit(scaled[:, index], _label(family, index, names), exact) for family, index in assignments

@@ -24,6 +24,7 @@ import numpy as np
 from ..arrays import Floats
 
 EPS = float(np.finfo(np.float64).eps)
+DIAGONAL = 32  # rows a block where a diagonal is read off Gram matrices
 
 
 class Size(NamedTuple):
@@ -64,11 +65,14 @@ class FittedFamily(ABC):
         ``C_1 .. C_k``.
     entry_error : float
         The largest absolute error of an entry of ``B C_j B'`` against the exact kernel, measured.
+    capped : bool
+        Whether that is what a limit on the rank has left, on purpose: then nobody asks for exact entries in its place.
     """
 
     names: tuple[str, ...]
     cores: Floats
     entry_error: float
+    capped: bool = False
 
     @abstractmethod
     def basis(self, X: Floats) -> Floats | None:
@@ -87,6 +91,10 @@ class KernelFamily(ABC):
     """
 
     joint: bool
+
+    def split(self, n: int, d: int, exact: bool = False) -> Sequence[KernelFamily]:
+        """Return what is fitted in the place of this family to ``n`` rows of ``d`` columns, kernels in their order."""
+        return (self,)
 
     @abstractmethod
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
@@ -162,6 +170,11 @@ class GramKernel(ABC):
     @abstractmethod
     def __call__(self, X: Floats, rows: Floats, which: Sequence[int]) -> Floats:
         """Return the Gram matrices of the kernels ``which`` between ``X`` and ``rows``, stacked."""
+
+    def diagonal(self, X: Floats, which: int) -> Floats:
+        """Return ``k(x, x)`` at the rows of X."""
+        blocks = [X[i : i + DIAGONAL] for i in range(0, X.shape[0], DIAGONAL)]
+        return np.concatenate([self(block, block, [which])[0].diagonal() for block in blocks])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 
 from ..arrays import Floats
-from ..parameters import number, whole
+from ..parameters import number, store, whole
 from .family import (
     FeatureMap,
     FittedFamily,
@@ -20,6 +20,9 @@ from .family import (
     KernelFamily,
     Size,
 )
+from .nystrom import Nystrom, pivots_at_most, rank_limit
+
+LOW = 4  # times the rank of the kernel are rows enough for a basis in the place of the matrix
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,20 @@ class PolynomialGram(GramKernel):
 
 @dataclass(frozen=True)
 class Polynomial(KernelFamily):
-    """The polynomial kernel ``(x'x' + coef0)^degree``: one a column, or one on the columns jointly."""
+    """The polynomial kernel ``(x'x' + coef0)^degree``: one a column, or one on the columns jointly.
+
+    Jointly on d columns its rank is ``C(d + degree, degree)`` at most: where that is small against the rows, so many
+    of them as pivots make a Nystrom basis exact. ``rank`` limits the pivots as it does for :class:`Gaussian`.
+    """
 
     degree: int = 2
     coef0: float = 1.0
     joint: bool = False
+    rank: int | None = None
 
     def __post_init__(self) -> None:
         degree = int(self.degree) if isinstance(self.degree, Real) and float(self.degree).is_integer() else self.degree
-        object.__setattr__(self, "degree", whole("Polynomial degree", degree, 1))
+        store(self, degree=whole("Polynomial degree", degree, 1), rank=rank_limit("Polynomial", self.rank))
         number(
             "Polynomial coef0",
             self.coef0,
@@ -64,6 +72,15 @@ class Polynomial(KernelFamily):
             lambda c: c >= 0.0,
             "a negative one makes the kernel indefinite",
         )
+
+    def split(self, n: int, d: int, exact: bool = False) -> Sequence[KernelFamily]:
+        """Return a Nystrom basis in the place of the joint kernel where that is exact, or smaller than the matrix."""
+        if not self.joint:
+            return (self,)
+        full = comb(d + self.degree, self.degree)
+        most = full if self.rank is None and not exact and LOW * full <= n else pivots_at_most(n, 1, self.rank, exact)
+        kernel = PolynomialGram(self.degree, self.coef0)
+        return (self,) if most is None else (Nystrom(kernel, "polynomial", f"degree={self.degree:d}", most),)
 
     def fit(self, X: Floats, label: str, exact: bool = False) -> FittedFamily:
         names = (f"polynomial({label}; degree={self.degree:d})",)

@@ -31,7 +31,6 @@ import numpy as np
 from ..arrays import Floats, Ints
 from ..kernels import KernelDictionary, PrecomputedKernels, paper_dictionary
 from ..kernels.bank import KernelBank, Selection
-from ..kernels.family import EPS
 from ..memory import require
 from ..parameters import whole
 from ..problem import KernelFunction, Problem
@@ -441,8 +440,7 @@ def _problem(
 
     problem = build(exact=False)
     least = SPAN * lam_max(problem) if isinstance(lams, int | np.integer) else float(check_lams(lams).min())
-    error = problem.kernels.entry_error
-    return build(exact=True) if error > EPS and 2.0 * error * h / least > 0.1 * tol else problem
+    return build(exact=True) if problem.kernels.too_coarse(0.05 * tol * least / h) else problem
 
 
 def _signs(y: Any) -> Floats:
