@@ -21,7 +21,7 @@ from ..progress import logger
 from .result import Record, SolveResult, Status
 
 HOPEFUL = 10.0  # an iterate is certified if it is foreseen to be within so many tolerances,
-LAST_DIGITS = 1e-7  # or so near the optimum, relative to the primal value
+LAST_DIGITS = 1e-5  # or so near the optimum, relative to the primal value
 
 
 class Point(NamedTuple):

@@ -27,7 +27,7 @@ from . import passes
 from .bounds import longest, longest_bent, outliers
 from .cone import Cones, Scaling, inverse, largest_step, product, quotient, spectral
 from .driver import Foreseen, Iterates, Point
-from .newton import Middle, System
+from .newton import Solution, System
 from .shares import Limits
 
 FRACTION = 0.995  # of the way to the boundary
@@ -196,19 +196,11 @@ class InteriorPoint:
         self.scaled = self.scaling.apply(v.zeta)
         w, e2 = self.scaling.w, self.scaling.eta**-2
         weighed = self.rows.run(passes.weigh, self._free + 1)
-        middle, split = Middle(self.bank, self.scaling), self.rows.run(passes.split, self._cut(weighed))
-        self.system = System(self.rows, middle, split, self._corner(weighed.sums["corner"]))
+        split = self.rows.run(passes.split, self._cut(weighed))
+        sums = np.pad(weighed.sums["corner"] - np.diag(v.left / v.prices), ((self.intercept, 0), (self.intercept, 0)))
+        self.system = System(self.rows, self.bank, self.scaling, split, self.problem.lam, sums)
         pull = self.bank.collapse(self.bank.spread(2.0 * e2 * w.head) * w.image)
         return self.rows.run(passes.predict, pull, self.intercept)
-
-    def _corner(self, eliminated: Floats) -> Floats:
-        """Return what the border has in its corner: of t, the intercept, the prices."""
-        v, w, e2 = self.state, self.scaling.w, self.scaling.eta**-2
-        t = 1.0 / self.problem.lam + float((e2 * (2.0 * w.head**2 - 1.0)).sum())
-        corner = np.diag([t] + [0.0] * self.intercept + [0.0] * v.prices.size)
-        first = 1 + self.intercept
-        corner[first:, first:] = eliminated - np.diag(v.left / v.prices)
-        return corner
 
     @property
     def _free(self) -> int:
@@ -268,16 +260,16 @@ class InteriorPoint:
         bottom = self._bottom(pushed.head, aim.sums, reduced.sums["shift"])
         return self._complete(self.system.solve(reduced, bottom), pushed)
 
-    def _complete(self, low: Floats, pushed: Cones) -> Direction:
-        prices = low[1 + self.intercept :]
+    def _complete(self, found: Solution, pushed: Cones) -> Direction:
+        """Return the direction that a solution of the Newton equations means for all variables."""
+        prices = found.low[1 + self.intercept :]
         rows = self.rows.run(passes.settle, prices)
-        slack = self._slack(self.system.u, float(low[0]))
         return Direction(
             prices=prices,
-            b=float(low[1]) if self.intercept else 0.0,
-            t=float(low[0]),
-            slack=slack,
-            zeta=pushed + self.scaling.solve_twice(slack) * -1.0,
+            b=float(found.low[1]) if self.intercept else 0.0,
+            t=float(found.low[0]),
+            slack=found.slack,
+            zeta=pushed + found.response * -1.0,
             left=-rows.sums["loads"],
             bend=rows.sums["bend"],
             linear=float(rows.sums["linear"]),
@@ -303,10 +295,11 @@ class InteriorPoint:
         return (bounds + sums + (v.slack + d.slack * length).dot(v.zeta + d.zeta * length)) / self.degree
 
     def _inside(self, d: Direction, length: float) -> bool:
-        """Whether rounding leaves the cones strictly satisfied after the step."""
+        """Whether rounding leaves cones and sums strictly satisfied after the step."""
         v = self.state
         moved = (v.slack + d.slack * length, v.zeta + d.zeta * length)
-        return all(bool(cones.determinants().min() > 0.0) for cones in moved)
+        left = v.left + length * d.left - length * length * d.bend
+        return bool((left > 0.0).all()) and all(bool(cones.determinants().min() > 0.0) for cones in moved)
 
     def _advance(self, d: Direction, length: float) -> float:
         """Move a little less far than the longest step; return how far."""
@@ -315,10 +308,10 @@ class InteriorPoint:
             length *= 0.8
         if not length > SHORTEST:  # also if it is NaN
             return 0.0
-        v, image = self.state, self.rows.run(passes.advance, length).sums
-        t = v.t + length * d.t
-        prices, b = v.prices + length * d.prices, v.b + length * d.b
-        self.state = State(prices, b, t, self._slack(image["z"], t), v.zeta + d.zeta * length, *self._left(image))
+        v, tilt = self.state, float(self.rows.run(passes.advance, length).sums["tilt"])
+        prices, left = v.prices + length * d.prices, v.left + length * d.left - length * length * d.bend
+        slack, zeta = v.slack + d.slack * length, v.zeta + d.zeta * length
+        self.state = State(prices, v.b + length * d.b, v.t + length * d.t, slack, zeta, left, tilt)
         return length
 
 

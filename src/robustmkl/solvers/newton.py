@@ -13,6 +13,7 @@ plain Woodbury over all rows loses every digit once some D are tiny. t, the inte
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -21,10 +22,11 @@ from ..arrays import Floats
 from ..kernels.bank import KernelBank, Stack
 from ..rows import MemoryRows, Summary
 from . import passes
-from .cone import Scaling
+from .cone import Cones, Scaling
 
 REFINED = 1e-9  # relative residual, in the norm of W, at which refinement stops
-ROUNDS = 16  # of refinement at most; they end early
+ROUNDS = 16  # of refinement at most,
+SLOWEST = 0.8  # as long as each takes the squared residual so far down
 
 
 class Middle:
@@ -101,75 +103,93 @@ class Woodbury:
         return self._K(g + self.U.T @ x), x
 
 
-class System:
-    """The Newton equations with their border, factored; solutions stay with the rows.
+class Solution(NamedTuple):
+    """The small part of a solution; that of the rows stays with them."""
 
-    Attributes
-    ----------
-    u : array
-        ``U' x`` of the last solution x.
+    low: Floats  # directions of t, the intercept, the prices
+    slack: Cones  # (dt, R_j'dz)
+    response: Cones  # W^-2 slack
+
+    def plus(self, other: Solution) -> Solution:
+        """Return the sum."""
+        return Solution(self.low + other.low, self.slack + other.slack, self.response + other.response)
+
+
+class System:
+    """The Newton equations with their border, factored.
+
+    What the cones answer, ``W^-2 (dt, R_j'dz)``, is a difference of large numbers near their boundary. So refinement
+    looks at the answer itself, and adds to it the answers to its corrections instead of computing it anew: rounding
+    then spoils complementarity, which the next step mends, and not the equations of the rows.
     """
 
-    def __init__(self, rows: MemoryRows, middle: Middle, split: Summary, corner: Floats) -> None:
-        self.rows, self.middle, self.corner = rows, middle, corner
+    def __init__(
+        self, rows: MemoryRows, bank: KernelBank, scaling: Scaling, split: Summary, lam: float, sums: Floats
+    ) -> None:
+        self.rows, self.bank, self.scaling, self.lam = rows, bank, scaling, lam
+        self.middle, self.rounds = Middle(bank, scaling), ROUNDS
         self.dense = not split.sums["gram"].size
-        self.inverse = Dense(middle, split) if self.dense else Woodbury(middle, split)
+        self.inverse = Dense(self.middle, split) if self.dense else Woodbury(self.middle, split)
         self.cuts = np.cumsum([part.size for part in split.lists["signed"]])[:-1]
+        t = 1.0 / lam + float((scaling.eta**-2 * (2.0 * scaling.w.head**2 - 1.0)).sum())
+        self.corner = np.pad(sums, ((1, 0), (1, 0)))
+        self.corner[0, 0] = t
+
+    def begin(self, reduced: Summary, bottom: Floats) -> Solution:
+        """Solve for the border's columns, to be kept, and for one more."""
+        inner, u = self._expand(reduced)
+        first, worst = reduced.sums["norm"], np.inf
+        for _ in range(0 if self.dense else ROUNDS):
+            reduced = self.rows.run(passes.residual, self.middle.times(u), np.zeros(bottom.size - 1))
+            worst, before = float((reduced.sums["norm"] / first).max()), worst
+            if worst <= REFINED**2 or not worst < SLOWEST * before:
+                break
+            d_inner, d_u = self._expand(reduced)
+            inner, u = inner + d_inner, u + d_u
+        self.inner, self.u_border = inner[:, :-1], u[:, :-1]
+        low = np.asarray(np.linalg.solve(self.corner - self.inner, bottom - inner[:, -1]))
+        self.rows.run(passes.combine, low)
+        return self._solution(low, u[:, -1] - self.u_border @ low)
+
+    def solve(self, reduced: Summary, bottom: Floats) -> Solution:
+        """Solve for one column, with refinement unless the factor has just been seen to need none."""
+        found, inner = self._bordered(reduced, bottom)
+        first, worst = reduced.sums["norm"][0], np.inf
+        for turn in range(self.rounds):
+            reduced, left = self._left(found, inner, bottom)
+            worst, before = float(reduced.sums["norm"][0] / first), worst
+            if worst <= REFINED**2 or not worst < SLOWEST * before:
+                self.rounds = 0 if turn == 0 and worst <= REFINED**2 else self.rounds
+                break
+            more, d_inner = self._bordered(reduced, left)
+            found, inner = found.plus(more), inner + d_inner
+        return found
+
+    def _bordered(self, reduced: Summary, bottom: Floats) -> tuple[Solution, Floats]:
+        """Add a solution of the bordered system to that of the rows; return its small part, and ``border' x``."""
+        inner, u = self._expand(reduced)
+        low = np.asarray(np.linalg.solve(self.corner - self.inner, bottom - inner[:, 0]))
+        self.rows.run(passes.subtract, low)
+        return self._solution(low, u[:, 0] - self.u_border @ low), inner[:, 0] - self.inner @ low
 
     def _expand(self, reduced: Summary) -> tuple[Floats, Floats]:
+        """Add what solves for the small parts to the solution; return ``border' dx`` and ``U' dx``."""
         V, x = self.inverse.small(reduced.sums["g"], np.concatenate(reduced.lists["free"]))
         found = self.rows.run(passes.expand, V, np.split(x, self.cuts)).sums
         return found["inner"], found["u"]
 
-    def begin(self, reduced: Summary, bottom: Floats) -> Floats:
-        """Solve for the border's columns and one more; return the border's part of the solution of the latter."""
-        self.rounds = ROUNDS
-        inner, u, _ = self._refined(reduced)
-        self.inner, self.u_border = inner[:, :-1], u[:, :-1]
-        low = np.asarray(np.linalg.solve(self.corner - self.inner, bottom - inner[:, -1]))
-        self.rows.run(passes.combine, low)
-        self.u = u[:, -1] - self.u_border @ low
-        return low
+    def _solution(self, low: Floats, u: Floats) -> Solution:
+        coef = self.bank.expand(u)
+        slack = Cones(self.bank, np.full(self.bank.m, low[0]), coef, self.bank.cores_times(coef))
+        return Solution(low, slack, self.scaling.solve_twice(slack))
 
-    def solve(self, reduced: Summary, bottom: Floats) -> Floats:
-        """Solve the bordered system for one column; return the border's part of the solution."""
-        _, u, low = self._refined(reduced, bottom)
-        self.u = u[:, 0]
-        return low
-
-    def _refined(self, reduced: Summary, bottom: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-        """Solve with refinement, for columns with A alone or for one with the border.
-
-        A factor that needs none for the columns of the border is used without from then on.
-        Return ``border' x`` and ``U' x`` of the solution, and the border's part.
-        """
-        columns = reduced.sums["norm"].size
-        inner, u = np.zeros((self.corner.shape[0], columns)), np.zeros((self.middle.bank.rank, columns))
-        low = np.zeros(self.corner.shape[0])
-        first, worst = reduced.sums["norm"], np.inf
-        for turn in range(self.rounds + 1):
-            more, d_inner, d_u = self._correct(reduced, inner, low, bottom)
-            self.rows.run(passes.add, more)
-            inner, u, low = inner + d_inner, u + d_u, low + more
-            if turn == self.rounds:
-                break
-            reduced = self.rows.run(passes.residual, self.middle.times(u), low)
-            before, worst = worst, float((reduced.sums["norm"] / first).max())
-            if worst <= REFINED**2 or not worst < before:
-                self.rounds = 0 if turn == 0 and worst <= REFINED**2 else self.rounds
-                break
-        return inner, u, low
-
-    def _correct(
-        self, reduced: Summary, inner: Floats, low: Floats, bottom: Floats | None
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return the border's part of a correction, and by how much it changes ``border' x`` and ``U' x``."""
-        d_inner, d_u = self._expand(reduced)
-        if bottom is None:
-            return np.zeros_like(low), d_inner, d_u
-        left = bottom - self.corner @ low - (inner + d_inner)[:, 0]
-        more = np.asarray(np.linalg.solve(self.corner - self.inner, left))
-        return more, d_inner - (self.inner @ more)[:, None], d_u - (self.u_border @ more)[:, None]
+    def _left(self, found: Solution, inner: Floats, bottom: Floats) -> tuple[Summary, Floats]:
+        """Return what is left of the right-hand sides of rows and border."""
+        low, response = found.low, found.response
+        reduced = self.rows.run(passes.residual, self.bank.collapse(response.image)[:, None], low[1:])
+        left = bottom - self.corner @ low - inner
+        left[0] = bottom[0] - low[0] / self.lam - float(response.head.sum())
+        return reduced, left
 
 
 def _roots(H: Floats) -> Floats:

@@ -113,33 +113,31 @@ def _reduce(block: Block, left: Floats, **sums: Floats) -> Summary:
 
 
 def expand(block: Block, V: Floats, x_free: list[Floats]) -> Summary:
-    """Keep the solution dx of ``A dx = left``, given its small parts; return ``border' dx`` and ``U' dx``."""
+    """Add the solution dx of ``A dx = left``, given its small parts, to x; return ``border' dx`` and ``U' dx``."""
     dx = x_free[block.number]
     if not block.is_free:
         dx = block["inverse"][:, None] * (block["left"] - block.signed[:, None] * block.forward(V))
         dx[block.free] += x_free[block.number]
-    block["dx"] = dx
+    block["x"] = block["x"] + dx
     return Summary({"inner": block["border"].T @ dx, "u": block.adjoint(block.signed[:, None] * dx)})
 
 
 def combine(block: Block, low: Floats) -> Summary:
     """Set the border's columns of the solution apart, and take their part out of the last."""
-    block["x border"], x = block["x"][:, :-1], block["x"][:, -1:]
-    block["x"] = x - (block["x border"] @ low)[:, None]
+    block["x border"], block["x"] = block["x"][:, :-1], block["x"][:, -1:]
+    return subtract(block, low)
+
+
+def subtract(block: Block, low: Floats) -> Summary:
+    """Take the border's part out of the solution."""
+    block["x"] = block["x"] - (block["x border"] @ low)[:, None]
     return Summary()
 
 
-def add(block: Block, low: Floats) -> Summary:
-    """Add dx, less the border's part, to the solution."""
-    part = (block["x border"] @ low)[:, None] if low.any() else 0.0
-    block["x"] = block["x"] + block["dx"] - part
-    return Summary()
-
-
-def residual(block: Block, Hu: Floats, low: Floats) -> Summary:
-    """Keep what is left of the right-hand side, ``right - A x - border low``."""
-    left = block["right"] - block["diagonal"][:, None] * block["x"] - block.signed[:, None] * block.forward(Hu)
-    return _reduce(block, left - (block["border"] @ low)[:, None])
+def residual(block: Block, pull: Floats, low: Floats) -> Summary:
+    """Keep what is left of the right-hand side, given how the cones pull and the border but for its column of t."""
+    left = block["right"] - block["diagonal"][:, None] * block["x"] - block.signed[:, None] * block.forward(pull)
+    return _reduce(block, left - (block["border"][:, 1:] @ low)[:, None])
 
 
 def settle(block: Block, d_prices: Floats) -> Summary:
@@ -156,6 +154,6 @@ def withdraw(block: Block) -> Summary:
 
 
 def advance(block: Block, length: float) -> Summary:
-    """Move the rows."""
+    """Move the rows; return ``sum omega y alpha``."""
     block["shares"] = block["shares"].after(block["move"], length)
-    return project(block)
+    return Summary({"tilt": np.asarray(block.signed @ block["shares"].alpha)})
