@@ -1,0 +1,54 @@
+"""Times of works that take turns, and the peak memory of one work."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return how long some work takes, and its result."""
+    begin = perf_counter()
+    result = work()
+    return perf_counter() - begin, result
+
+
+def turns(repeats: int, **works: Callable[[], Any]) -> dict[str, float]:
+    """Let several works take turns and return the median time of each."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            times[name].append(seconds(work)[0])
+    return {name: statistics.median(of) for name, of in times.items()}
+
+
+class Peak:
+    """The bytes that the work inside takes at its peak, beyond what the process held before.
+
+    On Linux the high water mark of the process is reset first, so that neither imports nor the making of the data
+    count; ``ru_maxrss`` would, and a child would begin with its parent's.
+    """
+
+    nbytes: int = 0
+
+    def __enter__(self) -> Self:
+        if STATUS.exists():
+            CLEAR.write_text("5")
+        self._before = _held("VmRSS")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.nbytes = _held("VmHWM") - self._before
+
+
+def _held(field: str) -> int:
+    if not STATUS.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    lines = STATUS.read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
