@@ -3,7 +3,8 @@
 EasyMKL, AverageMKL and GRAM do not solve problem (11). They get what is in their favour: the C that (11) has at fixed
 weights, 1/(lam S), the best of a small grid of their own hyperparameter, and the best multiple and intercept of what
 they return (:mod:`suite.credit`). GRAM has no stopping rule of its own but a number of steps (1000): it is
-stopped, through a callback of its own interface, at the time limit.
+stopped, through a callback of its own interface, at the time limit. Where one of its quadratic programs fails, which
+happens after some steps, the weights before that step are taken.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def solve(problem: Problem, grams: list[Any], make: Callable[[], Any]) -> tuple[
     import torch
 
     y = torch.tensor(problem.y)
-    combine_time, weights = seconds(lambda: make().combine_kernels(grams, y).weights)
+    combine_time, weights = seconds(lambda: _weights(make(), grams, y))
     eta = np.asarray(weights, dtype=np.float64)
     eta = eta / eta.sum()
     K = sum(w * K.numpy() for w, K in zip(eta, grams, strict=True))
@@ -51,6 +52,16 @@ def solve(problem: Problem, grams: list[Any], make: Callable[[], Any]) -> tuple[
     alpha = np.zeros(problem.y.size)
     alpha[svc.support_] = np.abs(svc.dual_coef_[0]) * problem.lam * problem.total / problem.s[svc.support_]
     return combine_time + svc_time, alpha, along_gradients(problem, alpha, eta / problem.lam)
+
+
+def _weights(model: Any, grams: list[Any], y: Any) -> Any:
+    """Return the kernel weights; those of the last step that worked where a quadratic program inside GRAM fails."""
+    try:
+        return model.combine_kernels(grams, y).weights
+    except ValueError:  # "domain error" of cvxopt, after some steps
+        if model.solution is None:
+            raise
+        return model.solution.weights
 
 
 def _svc(C: float) -> Any:
