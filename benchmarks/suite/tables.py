@@ -100,9 +100,9 @@ def markdown(found: dict[str, Any]) -> str:
     return (
         "Each table with 20 % of its labels flipped, lam from 1e-1 to 1e-4, without a budget and with rho = .7: from"
         " the raw rows to a proved relative gap of 1e-6, m = 10 (d + 1) kernels, with intercept. Unit of the ratios:"
-        " the time to evaluate the m Gram matrices (once each, as their mean) and to train one SVC on the mean. Both take"
-        " turns. *Largest gap* is recomputed from kernels, labels, alpha and f by `robustmkl.certificate`; *against"
-        " exact kernels* by `model.certificate`, from predictions and exact Gram matrices.\n\n"
+        " the time to evaluate the m Gram matrices (once each, as their mean) and to train one SVC on the mean. Both"
+        " take turns. *Largest gap* is recomputed from kernels, labels, alpha and f by `robustmkl.certificate`;"
+        " *against exact kernels* by `model.certificate`, from predictions and exact Gram matrices.\n\n"
         + table(header, [_row(name, of_table) for name, of_table in found.items()])
         + f"\n\nAsked for a gap of 1e-8, {reached} settings reach it (the largest gap is {max(fine):.1e}).\n\n"
         "![Ratio of times by table and lam](benchmarks/tables.png)"
