@@ -35,6 +35,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--limit-ours", type=float, default=3600.0, help="seconds for a process with our solver on a large table")
     add("--out", type=Path, help="folder of the records")
     options = parser.parse_args(arguments)
+    options.repeats = 1 if options.quick else options.repeats
     options.out = options.out or ROOT / ("build" if options.quick else "docs") / "benchmarks"
     return options
 

@@ -17,7 +17,7 @@ from typing import Any
 HOME = Path(__file__).resolve().parents[1]
 
 
-def apart(function: str, stop: float | None = None, /, **arguments: Any) -> dict[str, Any]:
+def apart(function: str, stop: float | None = None, /, **arguments: Any) -> Any:
     """Return what ``module:function`` returns, ``{"over": stop}`` after so many seconds, or ``{"error": why}``."""
     path = os.pathsep.join([str(HOME), *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory() as folder:
@@ -31,6 +31,14 @@ def apart(function: str, stop: float | None = None, /, **arguments: Any) -> dict
         if answer.exists():
             return json.loads(answer.read_text(encoding="utf-8"))
     return {"error": _last_line(done.stderr) or f"ended with status {done.returncode}"}
+
+
+def surely(function: str, **arguments: Any) -> Any:
+    """Return what a function returns that has no reason to fail."""
+    found = apart(function, **arguments)
+    if isinstance(found, dict) and "error" in found:
+        raise RuntimeError(f"{function} failed with {arguments}: {found['error']}")
+    return found
 
 
 def _last_line(text: str) -> str:

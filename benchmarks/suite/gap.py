@@ -23,7 +23,7 @@ LEVELS = (1e-2, 1e-4, 1e-6)
 
 def run(options: Namespace) -> dict[str, Any]:
     """Run every solver that can do the problem, each in a process of its own."""
-    limit = 4.0 if options.quick else min(options.limit, 60.0)
+    limit = 2.0 if options.quick else min(options.limit, 60.0)
     runs = [(rho, who) for rho in RHOS for who in SOLVERS if who != "simplemkl" or rho == 1.0]
     curves = []
     for rho, who in runs:

@@ -14,13 +14,13 @@ from .measure import Peak, turns
 TITLE = "Many rows"
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 LAM, RHO, COLUMNS = 1e-3, 0.8, 20
-SERIOUS = 20_000  # from here on the goals hold
+SERIOUS = (20_000, 200_000)  # the sizes that the goals name
 GROWTH = 1.2  # what a noisy machine may add to a cost per row that does not grow
 
 
 def run(options: Namespace) -> dict[str, Any]:
     """Measure every size: times in one process, memory in another."""
-    sizes = options.sizes or ((1_000, 5_000, 20_000) if options.quick else SIZES)
+    sizes = options.sizes or ((1_000, 10_000) if options.quick else SIZES)
     return {"sizes": [_size(n, options) for n in sizes]}
 
 
@@ -64,8 +64,9 @@ def per_row(found: dict[str, Any], field: str = "fine") -> float:
 
 def goals(found: dict[str, Any]) -> list[Goal]:
     """Compare with what was aimed at."""
-    sizes = [each for each in found["sizes"] if each["n"] >= SERIOUS]
-    return [goal for each in sizes for goal in _of_size(each)] + _growth([s for s in sizes if not _failed(s)])
+    named = [each for each in found["sizes"] if each["n"] in SERIOUS] or found["sizes"][-1:]
+    large = [each for each in found["sizes"] if each["n"] >= named[0]["n"] and not _failed(each)]
+    return [goal for each in named for goal in _of_size(each)] + _memory(large) + _growth(large)
 
 
 def _failed(found: dict[str, Any]) -> str | None:
@@ -77,12 +78,24 @@ def _of_size(found: dict[str, Any]) -> list[Goal]:
     if why:
         return [Goal(work, "1e-4 in <= 5 x, 1e-6 in <= 10 x", why, False)]
     rough, fine = (found[name] / found["boosting"] for name in ("rough", "fine"))
-    share = found["memory"]["bytes"] / found["memory"]["basis"]
     return [
         Goal(work, "gap 1e-4 in <= 5 x", ratio(rough), rough <= 5.0),
         Goal(work, "gap 1e-6 in <= 10 x", ratio(fine), fine <= 10.0),
-        Goal(f"{found['n']:,} rows, 200 kernels", "peak memory <= 2 x the basis", f"{share:.2f} x", share <= 2.0),
     ]
+
+
+def share(found: dict[str, Any]) -> float:
+    """Return peak memory over basis."""
+    return found["memory"]["bytes"] / found["memory"]["basis"]
+
+
+def _memory(sizes: list[dict[str, Any]]) -> list[Goal]:
+    if not sizes:
+        return []
+    worst = max(sizes, key=share)
+    said = f"at most {share(worst):.2f} x ({worst['n']:,} rows)"
+    work = f"from {sizes[0]['n']:,} rows on, 200 kernels"
+    return [Goal(work, "peak memory <= 2 x the basis", said, share(worst) <= 2.0)]
 
 
 def _growth(sizes: list[dict[str, Any]]) -> list[Goal]:
@@ -120,7 +133,7 @@ def _row(found: dict[str, Any]) -> list[Any]:
         f"{found['gap']:.1e}",
         f"{found['kernel_error']:.0e}",
         gib(memory["bytes"]),
-        f"{memory['bytes'] / memory['basis']:.2f} x",
+        f"{share(found):.2f} x",
     ]
 
 
@@ -137,9 +150,9 @@ def plots(found: dict[str, Any], folder) -> None:
         left.plot(n, [per_row(each, field) for each in sizes], "-o", color=colour, label=label, markersize=5)
     left.set(xscale="log", yscale="log", xlabel="rows", ylabel="microseconds a row", title="cost per row")
     left.legend(frameon=False)
-    right.plot(n, [s["memory"]["bytes"] / s["memory"]["basis"] for s in sizes], "-o", color=COLOURS[0], markersize=5)
+    right.plot(n, [share(each) for each in sizes], "-o", color=COLOURS[0], markersize=5)
     right.axhline(2.0, color="0.5", linestyle=":", linewidth=1)
-    right.annotate("goal", (0.99, 2.0), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
-    right.set(xscale="log", xlabel="rows", ylabel="peak memory / basis", title="memory")
-    right.set_ylim(bottom=0.0)
+    right.annotate("goal", (0.01, 2.0), xycoords=("axes fraction", "data"), va="top", color="0.4")
+    right.set(xscale="log", yscale="log", xlabel="rows", ylabel="peak memory / basis", title="memory", ylim=(1.0, None))
+    right.yaxis.set_major_formatter("{x:g}")
     save(fig, folder / "rows.png")
