@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from robustmkl import solve
+from robustmkl import Problem, solve
+from robustmkl.solvers import Rule, SolveResult, amp, vi
+from robustmkl.solvers import run as run_iterates
 
 from . import data, ours
 from .apart import apart
@@ -16,7 +18,9 @@ from .goal import Goal, duration, table
 
 TITLE = "The gap on the way"
 NAME, LAM, RHOS = "heart", 1e-2, (1.0, 0.7)
-SOLVERS = {"interior-point": 200, "amp": 20_000, "vi": 20_000, "simplemkl": 500}
+SOLVERS = {"interior-point": 200, "amp": 10_000, "vi": 10_000, "simplemkl": 500}
+EVERY = 20  # iterations of a first-order method between certificates
+GAMMA0 = 10.0  # VI's step: on this problem the best of 1, 10, 100, 1000
 KEPT = 150  # points of a curve that are stored
 LEVELS = (1e-2, 1e-4, 1e-6)
 
@@ -40,7 +44,7 @@ def curve(who: str, rho: float, limit: float) -> dict[str, Any]:
     problem, _ = ours.posed(model, X, y)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, limit)
-    result = solve(problem, who, tol=1e-10, max_iter=SOLVERS[who], history=True)
+    result = _solve(problem, who)
     signal.setitimer(signal.ITIMER_REAL, 0.0)
     records = np.array(result.history)
     primal, dual = np.minimum.accumulate(records[:, 2]), np.maximum.accumulate(records[:, 3])
@@ -49,6 +53,15 @@ def curve(who: str, rho: float, limit: float) -> dict[str, Any]:
     points = [[int(records[k, 0]), float(records[k, 1]), float(gaps[k])] for k in kept]
     reach = {f"{level:g}": _first(records, gaps <= level) for level in LEVELS}
     return {"points": points, "reach": reach, "status": result.status.name.lower()}
+
+
+def _solve(problem: Problem, who: str) -> SolveResult:
+    """Run a solver with its history."""
+    T = SOLVERS[who]
+    if who in ("amp", "vi"):
+        iterates = amp(problem, None) if who == "amp" else vi(problem, T, GAMMA0)
+        return run_iterates(problem, iterates, Rule(1e-10, 0.0, T, EVERY), history=True)
+    return solve(problem, who, tol=1e-10, max_iter=T, history=True)
 
 
 def _first(records: np.ndarray, met: np.ndarray) -> list[float] | None:
@@ -67,10 +80,10 @@ def markdown(found: dict[str, Any]) -> str:
     rows = [_row(curve) for curve in found["curves"]]
     return (
         f"The table {found['table']} with 20 % of its labels flipped, the paper's kernels, lam {found['lam']:g}:"
-        " the gap between the best primal and the best dual value so far. The clock starts when the kernels stand; a"
-        " certificate is computed at every iteration and its time counts, which is most of the time of the first-order"
-        f" methods. Each has {found['limit']:g} s; VI's step is that for {SOLVERS['vi']:,} iterations. SimpleMKL knows"
-        " no budget.\n\n" + table(header, rows) + "\n\n![Gap against time and iterations](benchmarks/gap.png)"
+        " the gap between the best primal and the best dual value so far. The clock starts when the kernels stand, and"
+        f" the certificates count: one an iteration, with amp and vi one in {EVERY}. Each has {found['limit']:g} s. The"
+        f" step of vi is {GAMMA0:g} / sqrt({SOLVERS['vi']:,}): of gamma0 = 1, 10, 100, 1000 the best here. SimpleMKL"
+        " knows no budget.\n\n" + table(header, rows) + "\n\n![Gap against time and iterations](benchmarks/gap.png)"
     )
 
 
