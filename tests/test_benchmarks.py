@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.svm import SVC
 
 from problems import PROBLEMS, problem, reference
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+ROOT = Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
 QUICK = Namespace(quick=True, repeats=1, limit=5.0, limit_ours=60.0, sizes=[60], count=10, jobs=1)
 
 
@@ -90,6 +92,38 @@ def test_conic_program_has_the_optimum_that_cvxpy_finds(suite, name):
     answer, gap = judged("clarabel", problem(name), True)
     assert problem(name).dual(answer.alpha) == pytest.approx(reference(name).dual, rel=1e-5, abs=1e-7)
     assert gap <= 1e-5
+
+
+def test_rivals_are_judged_by_the_certificate(suite):
+    """Whatever solves our problem has a small true gap; kernel weights from elsewhere have a large one."""
+    from suite import credit, ours, rivals
+
+    X, y = small_table()
+    posed, _ = ours.posed(ours.fit(X, y, 0.01), X, y)
+    assert rivals._by_cones("Clarabel", posed, 30.0)["gap"] <= 1e-6
+    assert rivals._simplemkl("SimpleMKL", posed, 30.0)["gap"] <= 1e-4
+    uniform = credit.along_gradients(posed, np.ones(y.size), np.ones(posed.kernels.m))
+    assert credit.true_gap(posed, [np.ones(y.size)], [uniform]) >= 1e-2
+
+
+def test_tables_measure_what_they_say(suite):
+    from suite import tables
+
+    found = tables.setting(*small_table(), 0.01, 0.7, 1)
+    assert min(found["ours"], found["peer"]) > 0.0
+    assert max(found["gap"], found["gap_exact"]) <= 1e-6
+    assert found["gap_fine"] <= 1e-8
+    assert found["gap"] == pytest.approx(found["gap_exact"], abs=1e-9)
+
+
+def test_peer_evaluates_the_papers_kernels(suite):
+    from suite import peers
+
+    X, y = small_table()
+    mean = paper_grams(X).mean(axis=0)
+    svc = SVC(kernel="precomputed").fit(mean, y)
+    ours = peers.grams_and_svc(X, y)
+    np.testing.assert_allclose(ours.decision_function(mean), svc.decision_function(mean), atol=1e-6)
 
 
 def test_credit_finds_the_best_multiple_and_intercept(suite):
@@ -173,3 +207,10 @@ def test_page_calls_a_goal_that_is_not_met_not_met(suite):
     refused = {"n": 9, "peers": {"grams and SVC": 1.0}, "ours": {"refused": "9 TiB"}, "memory": {"refused": "9 TiB"}}
     assert all(goal.met is False and "9 TiB" in goal.measured for goal in spambase.goals({"sizes": [refused]}))
     assert "9 TiB" in spambase.markdown({"sizes": [refused]})
+
+
+def test_committed_page_is_that_of_the_committed_records(suite):
+    """Nothing on it is typed in by hand: `python benchmarks/solver.py page` after any change of records or text."""
+    records = suite.page.load(ROOT / "docs" / "benchmarks")
+    assert records
+    assert suite.page.text(records) == (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")

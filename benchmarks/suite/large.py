@@ -8,7 +8,7 @@ from typing import Any
 from . import data, ours, peers
 from .apart import apart
 from .goal import duration, gib, ratio
-from .measure import Peak, seconds, turns
+from .measure import Peak, turns
 
 LAM, TOL = 1e-3, 1e-6
 WORKS = {
@@ -37,16 +37,13 @@ def times(table: str, n: int, works: list[str], repeats: int, alone: bool = Fals
     turn = {name: lambda work=WORKS[name]: work(X, y) for name in works}
     ours.warm_up()
     if alone:
-        return {"d": X.shape[1], "peers": turns(repeats, **turn)}
+        return {"d": X.shape[1], "peers": turns(repeats, **turn)[0]}
     try:
-        first, model = seconds(lambda: ours.fit(X, y, LAM, tol=TOL))
+        times, results = turns(repeats, ours=lambda: ours.fit(X, y, LAM, tol=TOL), **turn)
     except MemoryError as error:
-        return {"d": X.shape[1], "peers": turns(repeats, **turn), "ours": {"refused": str(error)}}
-    found = ours.record(model, X, y)
-    del model
-    median = turns(repeats, **turn, ours=lambda: ours.fit(X, y, LAM, tol=TOL)) if repeats > 1 else None
-    median = median or {**turns(1, **turn), "ours": first}
-    return {"d": X.shape[1], "ours": {"seconds": median.pop("ours"), **found}, "peers": median}
+        return {"d": X.shape[1], "peers": turns(repeats, **turn)[0], "ours": {"refused": str(error)}}
+    us = {"seconds": times.pop("ours"), **ours.record(results["ours"], X, y)}
+    return {"d": X.shape[1], "ours": us, "peers": times}
 
 
 def memory(table: str, n: int) -> dict[str, Any]:

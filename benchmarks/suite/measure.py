@@ -19,13 +19,15 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - begin, result
 
 
-def turns(repeats: int, **works: Callable[[], Any]) -> dict[str, float]:
-    """Let several works take turns and return the median time of each."""
+def turns(repeats: int, **works: Callable[[], Any]) -> tuple[dict[str, float], dict[str, Any]]:
+    """Let several works take turns; return the median time of each, and its last result."""
     times: dict[str, list[float]] = {name: [] for name in works}
+    results: dict[str, Any] = {}
     for _ in range(repeats):
         for name, work in works.items():
-            times[name].append(seconds(work)[0])
-    return {name: statistics.median(of) for name, of in times.items()}
+            took, results[name] = seconds(work)
+            times[name].append(took)
+    return {name: statistics.median(of) for name, of in times.items()}, results
 
 
 class Peak:
