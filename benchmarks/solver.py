@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from suite.measure import CLOCK
 from suite.page import SECTIONS, THREADS, render, store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,6 +44,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     os.environ.update({name: str(options.threads) for name in THREADS})  # all work is done in processes started later
+    os.environ[CLOCK] = "processor" if options.threads == 1 else "wall"
     for name in options.sections or SECTIONS:
         if name != "page":
             print(name, flush=True)

@@ -17,6 +17,7 @@ import robustmkl
 
 from . import gap, magic, nasty, rivals, rows, spambase, tables
 from .goal import table
+from .measure import CLOCK
 
 SECTIONS: dict[str, ModuleType] = {
     "tables": tables,
@@ -75,6 +76,7 @@ def machine() -> dict[str, Any]:
         "memory": f"{pages / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
         **threads,
+        "clock": os.environ.get(CLOCK, "wall"),
     }
 
 
@@ -163,7 +165,8 @@ Made by `python benchmarks/solver.py` from the records beside this page; nothing
 `python benchmarks/solver.py --quick` is a version of some minutes, `python benchmarks/solver.py page` makes the page
 anew from the records alone. What others are needed: `pip install '.[bench]'`.
 
-Times are ratios of works that took turns in one process, each with one BLAS and OpenMP thread unless the last section
-says otherwise. Memory is the peak of a process that did nothing else, beyond what it held before. A gap is relative to
+Times are ratios of works that took turns in one process. The last section says with how many threads, and by which
+clock: with one thread the processor's time of the process, in which what else the machine does counts little. Limits
+and the section on the way to the optimum go by the clock on the wall. Memory is the peak of a process that did nothing else, beyond what it held before. A gap is relative to
 the primal value, and always recomputed by `robustmkl.certificate` from kernels, labels, weights, alpha and f; no
 solver's own word is taken, ours included."""
