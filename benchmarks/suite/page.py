@@ -150,12 +150,11 @@ def _where(records: dict[str, dict[str, Any]]) -> str:
 
 
 def _place(record: dict[str, Any]) -> str:
-    machine, installed = record["machine"], [f"{k} {v}" for k, v in record["versions"].items() if v != "not installed"]
+    machine = record["machine"]
+    hardware = f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}"
     threads = ", ".join(f"{name}={machine[name]}" for name in THREADS)
-    return (
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}; {threads}; "
-        + (", ".join(installed))
-    )
+    installed = ", ".join(f"{k} {v}" for k, v in record["versions"].items() if v != "not installed")
+    return f"{hardware}; {threads}; {machine.get('clock', 'wall')} time; {installed}"
 
 
 INTRODUCTION = """\
@@ -167,6 +166,6 @@ anew from the records alone. What others are needed: `pip install '.[bench]'`.
 
 Times are ratios of works that took turns in one process. The last section says with how many threads, and by which
 clock: with one thread the processor's time of the process, in which what else the machine does counts little. Limits
-and the section on the way to the optimum go by the clock on the wall. Memory is the peak of a process that did nothing else, beyond what it held before. A gap is relative to
-the primal value, and always recomputed by `robustmkl.certificate` from kernels, labels, weights, alpha and f; no
-solver's own word is taken, ours included."""
+and the section on the way to the optimum go by the clock on the wall. Memory is the peak of a process that did nothing
+else, beyond what it held before. A gap is relative to the primal value, and always recomputed by
+`robustmkl.certificate` from kernels, labels, weights, alpha and f; no solver's own word is taken, ours included."""
