@@ -128,4 +128,6 @@ def _mark(ax, rivals: dict[str, Any] | None, rho: float) -> None:
             for who, rival in each["rivals"].items():
                 if "gap" in rival:
                     ax.plot(rival["seconds"], max(rival["gap"], 1e-10), "k*", markersize=7)
-                    ax.annotate(who, (rival["seconds"], rival["gap"]), (5, 4), textcoords="offset points", fontsize=8)
+                    offset, side = ((-5, -12), "right") if who == "AverageMKL" else ((5, 4), "left")
+                    at = (rival["seconds"], rival["gap"])
+                    ax.annotate(who, at, offset, textcoords="offset points", fontsize=8, ha=side)

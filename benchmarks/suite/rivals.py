@@ -183,7 +183,7 @@ def _failures(found: dict[str, Any]) -> str:
     why = {
         who: rival["error"] for each in found["problems"] for who, rival in each["rivals"].items() if "error" in rival
     }
-    return "".join(f"\n* {who} failed: `{error}`" for who, error in why.items())
+    return "".join(f"\n* {who} failed: `{error[:120]}`" for who, error in why.items())
 
 
 EXPLANATION = """\
