@@ -36,8 +36,7 @@ DENSE = 2.0  # the rows are factored as they stand up to this many times the sum
 FEW = 1000  # and up to this number
 FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
-NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t,
-EARLY = 12  # which is looked at in so many iterations at first, then whenever the certificate is
+NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t
 SHORTEST = 1e-12  # step
 CENTRAL = 2  # centrality corrections at most, each of which
 FURTHER = 0.3  # looks so much further than the step that it wants to lengthen,
@@ -129,7 +128,7 @@ class InteriorPoint:
 
     def point(self) -> Point:
         """Return the iterate as a candidate: alpha, and f from the multipliers of the cones."""
-        self.shown, coef = True, self.active.embed(-self.state.zeta.coef)
+        coef = self.active.embed(-self.state.zeta.coef)
         return Point(self._alpha(), KernelFunction(coef, -self.state.b))
 
     @property
@@ -322,13 +321,13 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
         yield lambda: Point(np.zeros(problem.kernels.n), constant)
         return
     solver = InteriorPoint(problem, block_rows)
-    best, idle, iteration = np.inf, 0, 0
+    best, idle = np.inf, 0
     while idle < STALLED:
-        mu, iteration, solver.shown = solver.observe(), iteration + 1, False
+        mu = solver.observe()
         yield Foreseen(solver.point, mu * solver.degree)
         idle = 0 if mu < best else idle + 1
         best = min(mu, best)
-        if (solver.shown or iteration <= EARLY) and solver.enter(mu):
+        if solver.enter(mu):
             mu = best = solver.observe()
         if not solver.step(mu) > 0.0:
             return
