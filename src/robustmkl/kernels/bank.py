@@ -11,7 +11,7 @@ Families of equal shape are stacked, so that an operation costs a few BLAS calls
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints
 from .family import EPS, FittedFamily
+
+Basis = Floats | Callable[[], Floats | None] | None
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,13 @@ class KernelBank:
     Parameters
     ----------
     families : sequence of FittedFamily
-    bases : sequence of array or None
-        Basis B of each family on the training rows; None is the identity.
+    bases : sequence of array, function or None
+        Basis B of each family on the training rows, or a function that evaluates it; None is the identity.
     n : int
         The number of training rows.
     """
 
-    def __init__(self, families: Sequence[FittedFamily], bases: Sequence[Floats | None], n: int) -> None:
+    def __init__(self, families: Sequence[FittedFamily], bases: Sequence[Basis], n: int) -> None:
         error = max((family.entry_error for family in families), default=0.0)
         capped = any(family.capped for family in families)
         self._build([f.names for f in families], [f.cores for f in families], bases, n, error, capped)
@@ -68,7 +70,7 @@ class KernelBank:
         self,
         names: list[tuple[str, ...]],
         cores: list[Floats],
-        bases: Sequence[Floats | None],
+        bases: Sequence[Basis],
         n: int,
         entry_error: float,
         capped: bool,
@@ -78,9 +80,8 @@ class KernelBank:
         self.names = tuple(name for of_family in names for name in of_family)
         self._first = np.cumsum([0, *(len(of_family) for of_family in names)])
         self._members = _alike(cores, bases)  # which families make up each stack
-        # Columns stand together in memory, so that putting families side by side copies whole stretches.
-        ordered = [np.asfortranarray(B) for members in self._members for i in members if (B := bases[i]) is not None]
-        self.basis = np.concatenate(ordered, axis=1) if ordered else np.empty((n, 0))
+        ordered = [i for members in self._members for i in members if bases[i] is not None]
+        self.basis = _side_by_side(n, [bases[i] for i in ordered], [cores[i].shape[2] for i in ordered])
         self._lay_out([_stack_cores([cores[i] for i in members]) for members in self._members])
 
     def _lay_out(self, all_cores: Sequence[Floats]) -> None:
@@ -214,7 +215,7 @@ class KernelBank:
         return Selection.of(self, kernels)
 
     def _like(
-        self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Floats | None], n: int
+        self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Basis], n: int
     ) -> KernelBank:
         other = KernelBank.__new__(KernelBank)
         other._build(names, cores, bases, n, self.entry_error, self.capped)
@@ -280,7 +281,16 @@ class Selection:
         return a[self.places]
 
 
-def _alike(cores: Sequence[Floats], bases: Sequence[Floats | None]) -> list[list[int]]:
+def _side_by_side(n: int, bases: Sequence[Basis], ranks: Sequence[int]) -> Floats:
+    """Put bases side by side; those that are still to be evaluated are so one after the other, where they belong."""
+    # The columns of a family stand together in memory, so that putting families side by side copies whole stretches.
+    out = np.empty((n, sum(ranks)), order="F")
+    for B, end, rank in zip(bases, np.cumsum(ranks), ranks, strict=True):
+        out[:, end - rank : end] = B() if callable(B) else B
+    return out
+
+
+def _alike(cores: Sequence[Floats], bases: Sequence[Basis]) -> list[list[int]]:
     """Group the families whose cores have one shape; those with B = I come last, each alone: their cores are large."""
 
     def key(i: int) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from ..arrays import Floats, Ints
 from ..memory import require
 from ..threads import blas_threads
-from .bank import KernelBank
+from .bank import Basis, KernelBank
 from .family import FittedFamily, KernelFamily, Part, Size
 from .gaussian import Gaussian
 
@@ -193,7 +194,10 @@ class FittedDictionary:
     def bank(self, X: Floats) -> KernelBank:
         """Return the kernels on the training rows ``X``, as solvers see them."""
         scaled = self.scale(X) if self.scale else X
-        bases = [f.basis(scaled[:, c]) for f, c in zip(self.families, self.columns, strict=True)]
+        bases: list[Basis] = [partial(f.basis, scaled[:, c]) for f, c in zip(self.families, self.columns, strict=True)]
+        for i, family in enumerate(self.families):
+            if family.cores.shape[2] == X.shape[0]:
+                bases[i] = family.basis(scaled[:, self.columns[i]])  # the identity, perhaps
         return KernelBank(self.families, bases, X.shape[0])
 
     def expansion(self, blocks: Sequence[Floats]) -> Expansion:
