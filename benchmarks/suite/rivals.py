@@ -71,7 +71,7 @@ def fit(who: str, table: str, lam: float, rho: float, limit: float) -> dict[str,
 
 
 def _by_cones(who: str, problem: Problem, limit: float) -> dict[str, Any]:
-    linked = who == "Clarabel" and problem.kernels.basis.shape[1] <= problem.kernels.n
+    linked = who == "Clarabel" and problem.kernels.basis.rank <= problem.kernels.n
     solve = getattr(conic, who.lower())(conic.Conic.of(problem, linked), limit)
     took, answer = seconds(solve)
     if took > 1.05 * limit and who == "cvxopt":

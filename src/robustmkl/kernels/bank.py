@@ -11,7 +11,7 @@ Families of equal shape are stacked, so that an operation costs a few BLAS calls
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints
 from .family import EPS, FittedFamily
-
-Basis = Floats | Callable[[], Floats | None] | None
+from .side_by_side import Basis, arrange
 
 
 @dataclass(frozen=True)
 class Stack:
-    """F families of k kernels and rank r each: basis n x F r (None: identity, F = 1), cores F x k x r x r."""
+    """F families of k kernels and rank r each, cores F x k x r x r; is B = I? Then F = 1."""
 
-    basis: Floats | None
+    identity: bool
     cores: Floats
     z: slice  # where this stack stands in a flat z
     a: slice  # and in a flat a
@@ -81,7 +80,9 @@ class KernelBank:
         self._first = np.cumsum([0, *(len(of_family) for of_family in names)])
         self._members = _alike(cores, bases)  # which families make up each stack
         ordered = [i for members in self._members for i in members if bases[i] is not None]
-        self.basis = _side_by_side(n, [bases[i] for i in ordered], [cores[i].shape[2] for i in ordered])
+        self.basis, views = arrange([bases[i] for i in ordered], [cores[i].shape[2] for i in ordered], n)
+        by_family = dict(zip(ordered, views, strict=True))
+        self.bases = [by_family.get(i) for i in range(len(cores))]
         self._lay_out([_stack_cores([cores[i] for i in members]) for members in self._members])
 
     def _lay_out(self, all_cores: Sequence[Floats]) -> None:
@@ -90,8 +91,7 @@ class KernelBank:
         z = a = 0
         for cores in all_cores:
             count, k, r = cores.shape[:3]
-            basis = self.basis[:, z : z + count * r] if z < self.basis.shape[1] else None
-            stack = Stack(basis, cores, slice(z, z + count * r), slice(a, a + count * k * r))
+            stack = Stack(z >= self.basis.rank, cores, slice(z, z + count * r), slice(a, a + count * k * r))
             self.stacks.append(stack)
             z, a = stack.z.stop, stack.a.stop
         self.rank, self.size = z, a
@@ -128,14 +128,14 @@ class KernelBank:
     def adjoint(self, q: Floats) -> Floats:
         """Return ``z = B'q``, of every family."""
         z = np.empty(self.rank)
-        z[: self.basis.shape[1]] = q @ self.basis
+        z[: self.basis.rank] = self.basis.adjoint(q)
         for s in self.identities:
             z[s.z] = q
         return z
 
     def forward(self, v: Floats) -> Floats:
         """Return ``B v``, summed over the families."""
-        f: Floats = self.basis @ v[: self.basis.shape[1]]
+        f: Floats = self.basis.forward(v[: self.basis.rank])
         for s in self.identities:
             f = f + v[s.z]
         return f
@@ -143,7 +143,7 @@ class KernelBank:
     @property
     def identities(self) -> list[Stack]:
         """The stacks with B = I."""
-        return [s for s in self.stacks if s.basis is None]
+        return [s for s in self.stacks if s.identity]
 
     def cores_times(self, a: Floats) -> Floats:
         """Return ``C_j a_j`` for every kernel."""
@@ -175,14 +175,12 @@ class KernelBank:
 
     def diagonal_bound(self) -> Floats:
         """Return ``kappa_j = max_i k_j(x_i, x_i)`` for every kernel."""
-        out = np.empty(self.m)
-        for s, members in self._stacked():
-            for position, i in enumerate(members):
-                B = None if s.basis is None else s.basis.reshape(self.n, s.shape[0], -1)[:, position]
-                for j, C in enumerate(s.cores[position]):
-                    diagonal = np.diagonal(C) if B is None else np.einsum("ir,ir->i", B @ C, B)
-                    out[self._first[i] + j] = diagonal.max()
-        return out
+        diagonals = [
+            np.diagonal(C) if B is None else np.einsum("ir,ir->i", B @ C, B)
+            for B, cores in zip(self.bases, self.cores, strict=True)
+            for C in cores
+        ]
+        return np.array([diagonal.max() for diagonal in diagonals])
 
     def blocks(self, a: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut a flat a into one array (k, r) for each family, in the order of the families."""
@@ -191,11 +189,7 @@ class KernelBank:
 
     def basis_of(self, family: int) -> Floats | None:
         """Return the basis of one family, a view; None is the identity."""
-        for s, members in self._stacked():
-            if family in members and s.basis is not None:
-                r, position = s.shape[2], members.index(family)
-                return s.basis[:, position * r : (position + 1) * r]
-        return None
+        return self.bases[family]
 
     def take(self, rows: Ints) -> KernelBank:
         """Return the same kernels on some of the rows."""
@@ -207,32 +201,25 @@ class KernelBank:
         """Return the coefficients here of the functions with coefficients ``a`` on ``part = take(rows)``."""
         out = np.zeros(self.size)
         for small, s in zip(part.stacks, self.stacks, strict=True):
-            s.a_view(out)[..., rows if s.basis is None else slice(None)] = small.a_view(a)
+            s.a_view(out)[..., rows if s.identity else slice(None)] = small.a_view(a)
         return out
 
     def select(self, kernels: Ints) -> Selection:
         """Return some of the kernels, by number, as a bank of their own with the way back to this one."""
         return Selection.of(self, kernels)
 
-    def _like(
-        self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Basis], n: int
-    ) -> KernelBank:
+    def _like(self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Basis], n: int) -> KernelBank:
         other = KernelBank.__new__(KernelBank)
         other._build(names, cores, bases, n, self.entry_error, self.capped)
         return other
 
     def gram(self, j: int) -> Floats:
         """Return the Gram matrix of kernel j, as represented: ``B C_j B'``."""
+        if not 0 <= j < self.m:
+            raise IndexError(f"kernel {j} does not exist: there are {self.m}.")
         family = int(np.searchsorted(self._first, j, side="right")) - 1
-        for s, members in self._stacked():
-            if family in members:
-                position = members.index(family)
-                C = s.cores[position, j - self._first[family]]
-                if s.basis is None:
-                    return np.asarray(C)
-                B = s.basis.reshape(self.n, s.shape[0], -1)[:, position]
-                return np.asarray(B @ C @ B.T)
-        raise IndexError(f"kernel {j} does not exist: there are {self.m}.")
+        B, C = self.bases[family], self.cores[family][j - self._first[family]]
+        return np.asarray(C if B is None else B @ C @ B.T)
 
 
 @dataclass(frozen=True)
@@ -279,15 +266,6 @@ class Selection:
     def restrict(self, a: Floats) -> Floats:
         """Return the coefficients here of functions with coefficients ``a`` in the whole bank."""
         return a[self.places]
-
-
-def _side_by_side(n: int, bases: Sequence[Basis], ranks: Sequence[int]) -> Floats:
-    """Put bases side by side; those that are still to be evaluated are so one after the other, where they belong."""
-    # The columns of a family stand together in memory, so that putting families side by side copies whole stretches.
-    out = np.empty((n, sum(ranks)), order="F")
-    for B, end, rank in zip(bases, np.cumsum(ranks), ranks, strict=True):
-        out[:, end - rank : end] = B() if callable(B) else B
-    return out
 
 
 def _alike(cores: Sequence[Floats], bases: Sequence[Basis]) -> list[list[int]]:

@@ -13,9 +13,10 @@ import numpy as np
 from ..arrays import Floats, Ints
 from ..memory import require
 from ..threads import blas_threads
-from .bank import Basis, KernelBank
+from .bank import KernelBank
 from .family import FittedFamily, KernelFamily, Part, Size
 from .gaussian import Gaussian
+from .side_by_side import Basis
 
 MANY_ROWS = 20_000  # distinct values are counted for an estimate among so many rows
 
@@ -98,7 +99,8 @@ class KernelDictionary:
         """
         names = [f"x{j}" for j in range(columns)] if isinstance(columns, int) else columns
         sizes = self._sizes(n, names, exact, X)
-        return sum(size.nbytes(n) for size in sizes) + 8 * max(size.scratch for size in sizes)
+        table = 3 * n * len(names)  # scaled, and its columns by themselves
+        return sum(size.nbytes(n) for size in sizes) + 8 * (table + max(size.scratch for size in sizes))
 
     def fit(self, X: Floats, columns: Sequence[str] | None = None, exact: bool = False) -> FittedDictionary:
         """Learn the scaling and the families from training rows."""

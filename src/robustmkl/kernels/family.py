@@ -40,8 +40,8 @@ class Size(NamedTuple):
     shared: bool = False
 
     def nbytes(self, n: int) -> int:
-        """Return the bytes of basis and cores for ``n`` training rows: once, and once more in the stacks of a bank."""
-        basis = 0 if self.identity else 2 * n * self.rank
+        """Return the bytes of the basis for ``n`` training rows, and of the cores, which a bank may stack once more."""
+        basis = 0 if self.identity else n * self.rank
         copies = 0 if self.shared else 1 if self.identity else 2
         return 8 * (basis + copies * self.kernels * self.rank**2)
 

@@ -71,7 +71,9 @@ class Gaussian(KernelFamily):
         shared = None if exact else chebyshev_nodes(self.widths)
         if shared is None:
             return Size(k, n, identity=True, scratch=2 * n * n)
-        return Size(k, shared[0].V.shape[1], identity=False, shared=True)
+        nodes, rank = shared[0].V.shape
+        scratch = n * rank + min(n, SLICE) * nodes + 4 * (k + 1) * nodes**2  # one basis by itself, and the rotation
+        return Size(k, rank, identity=False, scratch=scratch, shared=True)
 
 
 @dataclass(frozen=True)

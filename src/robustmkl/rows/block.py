@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats, Ints
-
-SLICE = 4096  # rows at a time in the weighted Gram product: its scratch stays small
+from ..kernels.side_by_side import SideBySide
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class Block:
         The block's place among the blocks.
     y, omega, signed : arrays
         Labels, shares of the total weight, and ``omega y``.
-    basis : array of shape (n, R)
-        The bases of all families that have one, side by side: the first R entries of a flat z.
+    basis : SideBySide
+        The bases of all families that have one: the first entries of a flat z.
     unit : list of slice
         Where in a flat z the families with B = I have the entries of these rows.
     rank : int
@@ -55,7 +54,7 @@ class Block:
         """Whether all rows are free."""
         return self.free.size == self.y.size
 
-    def attach(self, basis: Floats, unit: list[slice], rank: int) -> None:
+    def attach(self, basis: SideBySide, unit: list[slice], rank: int) -> None:
         """Give the block its kernels."""
         self.basis, self.unit, self.rank = basis, unit, rank
 
@@ -72,22 +71,18 @@ class Block:
     def adjoint(self, Q: Floats) -> Floats:
         """Return ``B'Q`` for one vector or several (columns)."""
         out = np.zeros((self.rank, *Q.shape[1:]))
-        out[: self.basis.shape[1]] = self.basis.T @ Q
+        out[: self.basis.rank] = self.basis.adjoint(Q)
         for where in self.unit:
             out[where] = Q
         return out
 
     def forward(self, V: Floats) -> Floats:
         """Return ``B V`` for one vector or several (columns)."""
-        out = np.asarray(self.basis @ V[: self.basis.shape[1]])
+        out = self.basis.forward(V[: self.basis.rank])
         for where in self.unit:
             out += V[where]
         return out
 
     def gram(self, w: Floats) -> Floats:
         """Return ``B' diag(w) B``, w >= 0, of the families that have a basis."""
-        G = np.zeros((self.basis.shape[1], self.basis.shape[1]))
-        for i in range(0, w.size, SLICE):
-            T = self.basis[i : i + SLICE] * np.sqrt(w[i : i + SLICE, None])
-            G += T.T @ T
-        return G
+        return self.basis.gram(w)

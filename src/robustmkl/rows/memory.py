@@ -37,7 +37,7 @@ class MemoryRows:
         starts = [s.z.start for s in bank.identities]
         for block, cut in zip(self.blocks, self.cuts, strict=True):
             unit = [slice(i + cut.start, i + cut.stop) for i in starts]
-            block.attach(bank.basis[cut], unit, bank.rank)
+            block.attach(bank.basis.rows(cut), unit, bank.rank)
 
     def run(self, work: Pass, *message: Any) -> Summary:
         """Run a pass over all blocks and add the summaries."""

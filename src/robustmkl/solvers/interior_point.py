@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats, Ints
+from ..kernels.side_by_side import LARGE
 from ..problem import KernelFunction, Problem
 from ..rows import MemoryRows, Pass, Summary
 from . import passes
@@ -335,7 +336,7 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
 
 def workspace(n: int, rank: int, identity: bool) -> int:
     """Return the bytes that the solver takes beside the kernels, at most: all kernels active."""
-    rows = n * (rank * (not identity) + 40)
+    rows = 60 * n + (0 if identity else min(n * rank, LARGE))
     return 8 * (rows + 6 * n * n if identity or _is_dense(n, rank) else rows + 10 * max(rank, FREE) ** 2)
 
 

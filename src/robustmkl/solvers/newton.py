@@ -64,7 +64,7 @@ class Dense:
         self.signed = np.concatenate(rows.lists["signed"])[:, None]
         B = np.concatenate(rows.lists["basis"])
         stacks, H = middle.bank.stacks, middle.H
-        based = [s for s in stacks if s.basis is not None]
+        based = [s for s in stacks if not s.identity]
         A = B @ blockwise(based, H[: len(based)], np.ascontiguousarray(B.T))
         for square in H[len(based) :]:  # B = I
             A += square[0]

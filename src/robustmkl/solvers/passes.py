@@ -59,7 +59,7 @@ def split(block: Block, cut: float) -> Summary:
     block.free = np.flatnonzero(free)
     block["inverse"] = np.where(free, 0.0, 1.0 / block["diagonal"])
     lists = {
-        "basis": [block.basis if block.is_free else block.basis[block.free]],
+        "basis": [block.basis.dense() if block.is_free else block.basis.rows(block.free).dense()],
         "signed": [block.signed[free]],
         "diagonal": [block["diagonal"][free]],
     }
