@@ -88,7 +88,7 @@ class InteriorPoint:
 
     def __init__(self, problem: Problem, block_rows: int | None = None, kernels: Ints | None = None) -> None:
         self.problem, self.intercept = problem, problem.fit_intercept
-        self.limits = Limits.of(problem.budget, problem.total)
+        self.limits, self.trusted = Limits.of(problem.budget, problem.total), False
         self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
         up, down = self._scales()
         self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
@@ -198,7 +198,7 @@ class InteriorPoint:
         weighed = self.rows.run(passes.weigh, self._free + 1)
         split = self.rows.run(passes.split, self._cut(weighed))
         sums = np.pad(weighed.sums["corner"] - np.diag(v.left / v.prices), ((self.intercept, 0), (self.intercept, 0)))
-        self.system = System(self.rows, self.bank, self.scaling, split, self.problem.lam, sums)
+        self.system = System(self.rows, self.bank, self.scaling, split, self.problem.lam, sums, self.trusted)
         pull = self.bank.collapse(self.bank.spread(2.0 * e2 * w.head) * w.image)
         return self.rows.run(passes.predict, pull, self.intercept)
 
@@ -232,6 +232,7 @@ class InteriorPoint:
         bent = affine.prices * affine.left - (v.prices + affine.prices) * affine.bend
         aim = Aim((second * -1.0).raised(target), target - v.prices * v.left - bent)
         d = self._towards(aim, passes.correct, target * self.bank.n, affine.prices)
+        self.trusted = self.system.clean
         length = self._longest(d)
         for _ in range(CENTRAL * (length <= LONG)):
             ahead = min(1.0, length + FURTHER)

@@ -26,6 +26,7 @@ from .cone import Cones, Scaling
 
 REFINED = 1e-9  # relative residual, in the norm of W, at which refinement stops
 ROUNDS = 16  # of refinement at most,
+TRUSTED = 1e-2  # with so small a part of that residual unrefined, the next factor is trusted for the border
 SLOWEST = 0.8  # as long as each takes the squared residual so far down
 
 
@@ -124,9 +125,17 @@ class System:
     """
 
     def __init__(
-        self, rows: MemoryRows, bank: KernelBank, scaling: Scaling, split: Summary, lam: float, sums: Floats
+        self,
+        rows: MemoryRows,
+        bank: KernelBank,
+        scaling: Scaling,
+        split: Summary,
+        lam: float,
+        sums: Floats,
+        trusted: bool,
     ) -> None:
         self.rows, self.bank, self.scaling, self.lam = rows, bank, scaling, lam
+        self.trusted, self.unrefined = trusted, np.inf
         self.middle, self.rounds = Middle(bank, scaling), ROUNDS
         self.dense = not split.sums["gram"].size
         self.inverse = Dense(self.middle, split) if self.dense else Woodbury(self.middle, split)
@@ -136,10 +145,13 @@ class System:
         self.corner[0, 0] = t
 
     def begin(self, reduced: Summary, bottom: Floats) -> Solution:
-        """Solve for the border's columns, to be kept, and for one more."""
+        """Solve for the border's columns, to be kept, and for one more; unrefined where that will do.
+
+        A dense factor is accurate enough for them, and so is one after a factor that left next to no residual.
+        """
         inner, u = self._expand(reduced)
         first, worst = reduced.sums["norm"], np.inf
-        for _ in range(0 if self.dense else ROUNDS):
+        for _ in range(0 if self.dense or self.trusted else ROUNDS):
             reduced = self.rows.run(passes.residual, self.middle.times(u), np.zeros(bottom.size - 1))
             worst, before = float((reduced.sums["norm"] / first).max()), worst
             if worst <= REFINED**2 or not worst < SLOWEST * before:
@@ -158,6 +170,7 @@ class System:
         for turn in range(self.rounds):
             reduced, left = self._left(found, inner, bottom)
             worst, before = float(reduced.sums["norm"][0] / first), worst
+            self.unrefined = worst if turn == 0 else self.unrefined
             if worst <= REFINED**2 or not worst < SLOWEST * before:
                 self.rounds = 0 if turn == 0 and worst <= REFINED**2 else self.rounds
                 break
@@ -171,6 +184,11 @@ class System:
         low = np.asarray(np.linalg.solve(self.corner - self.inner, bottom - inner[:, 0]))
         self.rows.run(passes.subtract, low)
         return self._solution(low, u[:, 0] - self.u_border @ low), inner[:, 0] - self.inner @ low
+
+    @property
+    def clean(self) -> bool:
+        """Whether hardly anything was left to refine: then the next factor can be trusted."""
+        return self.unrefined <= (TRUSTED * REFINED) ** 2
 
     def _expand(self, reduced: Summary) -> tuple[Floats, Floats]:
         """Add what solves for the small parts to the solution; return ``border' dx`` and ``U' dx``."""
