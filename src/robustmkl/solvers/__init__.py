@@ -1,6 +1,6 @@
 """Solvers of problem (11), and of (10) and (8): one call, four methods, one result.
 
-interior-point   the default: a relative gap of 1e-6 in some fifteen iterations
+interior-point   the default: a relative gap of 1e-6 in a dozen iterations or so
 amp              Algorithm 1 of the paper
 vi               the paper's baseline for it
 simplemkl        the reduced gradient method that the paper compares with; no budget
