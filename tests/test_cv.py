@@ -483,7 +483,7 @@ def test_failed_fit_leaves_the_model_as_it_was(fitted):
 
 
 def test_interrupt_is_passed_on(monkeypatch):
-    def interrupted(problem):
+    def interrupted(problem, **hints):
         yield from ()
         raise KeyboardInterrupt
 

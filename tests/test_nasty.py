@@ -1,4 +1,4 @@
-"""Random nasty problems: ties, duplicates, contradictions, outliers of 1e6, weights over four decades, lam from 1e-8."""
+"""Random nasty problems: ties, duplicates, contradictions, outliers of 1e6, weights over decades, lam from 1e-8."""
 
 import sys
 from dataclasses import replace

@@ -13,7 +13,8 @@ from robustmkl import Budget, KernelFunction, Problem, Status, certificate, mkl_
 from robustmkl.kernels import Gaussian, KernelDictionary, Linear, paper_dictionary
 from robustmkl.solvers import Point
 from robustmkl.solvers import path as module
-from robustmkl.solvers.path import Known, Walk, lam_grid, lam_max, mkl_grid, thin
+from robustmkl.solvers.known import Known
+from robustmkl.solvers.path import Walk, lam_grid, lam_max, mkl_grid
 
 LAMS = np.geomspace(1.0, 1e-4, 9)
 RHOS = [None, 0.9, 0.7, 0.5]
@@ -239,7 +240,7 @@ def test_kernels_that_are_missing_are_found():
 def test_thinned_kernels_are_the_same_functions(negligible):
     p = table_problem(50, 3)
     kernels = np.array([0, 5, 12, 13, 33])
-    part = thin(p.kernels.select(kernels), negligible)
+    part = p.kernels.select(kernels, negligible)
     assert part.bank.names == tuple(p.kernels.names[j] for j in kernels)
     assert (part.bank.rank < p.kernels.select(kernels).bank.rank) == (negligible > 0.0)
     small = replace(p, kernels=part.bank)
@@ -399,9 +400,9 @@ def interrupted(after):
     """Return an interior point that is interrupted in a run after so many."""
     runs = iter(range(100))
 
-    def iterates(p):
+    def iterates(p, **hints):
         stop = next(runs) >= after
-        for k, iterate in enumerate(interior_point(p)):
+        for k, iterate in enumerate(interior_point(p, **hints)):
             if stop and k == 3:
                 raise KeyboardInterrupt
             yield iterate

@@ -149,7 +149,11 @@ class KernelBank:
         """Return ``C_j a_j`` for every kernel."""
         out = np.empty(self.size)
         for s in self.stacks:
-            np.matmul(s.cores, s.a_view(a)[..., None], out=s.a_view(out)[..., None])
+            if not s.identity:
+                np.matmul(s.cores, s.a_view(a)[..., None], out=s.a_view(out)[..., None])
+                continue
+            for C, a_j, image in zip(s.cores[0], s.a_view(a)[0], s.a_view(out)[0], strict=True):
+                image[:] = C @ a_j if a_j.any() else 0.0  # C is large, and most f_j are 0
         return out
 
     def expand(self, z: Floats) -> Floats:
@@ -204,9 +208,12 @@ class KernelBank:
             s.a_view(out)[..., rows if s.identity else slice(None)] = small.a_view(a)
         return out
 
-    def select(self, kernels: Ints) -> Selection:
-        """Return some of the kernels, by number, as a bank of their own with the way back to this one."""
-        return Selection.of(self, kernels)
+    def select(self, kernels: Ints, negligible: float = 0.0) -> Selection:
+        """Return some of the kernels, by number, as a bank of their own with the way back to this one.
+
+        Columns of a basis that count for less than ``negligible`` in each of these kernels are left out.
+        """
+        return Selection.of(self, kernels, negligible)
 
     def _like(self, names: list[tuple[str, ...]], cores: list[Floats], bases: Sequence[Basis], n: int) -> KernelBank:
         other = KernelBank.__new__(KernelBank)
@@ -243,18 +250,27 @@ class Selection:
     size: int
 
     @classmethod
-    def of(cls, whole: KernelBank, kernels: Ints) -> Selection:
-        """Keep the kernels with these numbers."""
+    def of(cls, whole: KernelBank, kernels: Ints, negligible: float = 0.0) -> Selection:
+        """Keep the kernels with these numbers, and of their bases what is not negligible."""
         wanted = np.zeros(whole.m, dtype=np.bool_)
         wanted[kernels] = True
         kept = [np.flatnonzero(wanted[a:b]) for a, b in zip(whole._first[:-1], whole._first[1:], strict=True)]
         families = [i for i, chosen in enumerate(kept) if chosen.size]
         names = [tuple(whole.names_by_family[i][j] for j in kept[i]) for i in families]
-        cores = [C if kept[i].size == len(C := whole.cores[i]) else C[kept[i]] for i in families]
-        bank = whole._like(names, cores, [whole.basis_of(i) for i in families], whole.n)
-        numbers, places = whole.blocks(np.arange(whole.size)), np.empty(bank.size, dtype=np.intp)
-        for block, i in zip(bank.blocks(places), families, strict=True):
-            block[:] = numbers[i][kept[i]]
+        numbers, cores, bases, origins = whole.blocks(np.arange(whole.size)), [], [], []
+        for i in families:
+            C, B, origin = whole.cores[i], whole.basis_of(i), numbers[i]
+            if kept[i].size < len(C):
+                C, origin = C[kept[i]], origin[kept[i]]
+            if B is not None and not (large := _weighty(C, negligible)).all():
+                C, B, origin = C[:, large][:, :, large], B[:, large], origin[:, large]
+            cores.append(C)
+            bases.append(B)
+            origins.append(origin)
+        bank = whole._like(names, cores, bases, whole.n)
+        places = np.empty(bank.size, dtype=np.intp)
+        for block, origin in zip(bank.blocks(places), origins, strict=True):
+            block[:] = origin
         return cls(np.flatnonzero(wanted), bank, places, whole.size)
 
     def embed(self, a: Floats) -> Floats:
@@ -266,6 +282,14 @@ class Selection:
     def restrict(self, a: Floats) -> Floats:
         """Return the coefficients here of functions with coefficients ``a`` in the whole bank."""
         return a[self.places]
+
+
+def _weighty(C: Floats, negligible: float) -> NDArray[np.bool_]:
+    """Return the columns of a basis with an entry of at least this share of the largest in any of the cores."""
+    if negligible <= 0.0:
+        return np.ones(C.shape[1], dtype=np.bool_)
+    size = np.abs(C).max(axis=(0, 1))
+    return np.asarray(size >= negligible * size.max())
 
 
 def _alike(cores: Sequence[Floats], bases: Sequence[Basis]) -> list[list[int]]:

@@ -100,6 +100,11 @@ class Variable:
         """Return the direction of the bounds when the variable moves by d."""
         return [bound.step(d, change) for bound, change in zip(self.bounds, asked, strict=True)]
 
+    def scaled(self, tau: float) -> Variable:
+        """Return tau times the variable, ``tau <= 1``, with the same multipliers."""
+        change = (tau - 1.0) * self.value
+        return Variable(tuple(Bound(b.slack + b.sign * change, b.multiplier, b.sign) for b in self.bounds))
+
     def after(self, steps: list[Step], length: float) -> Variable:
         """Return the variable after a step."""
         moved = [

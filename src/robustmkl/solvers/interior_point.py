@@ -30,6 +30,7 @@ from .cone import Cones, Scaling, inverse, largest_step, product, quotient, spec
 from .driver import Foreseen, Iterates, Point
 from .newton import Solution, System
 from .shares import Limits
+from .trail import Inside, Trail
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
@@ -86,13 +87,22 @@ class Aim:
 class InteriorPoint:
     """The cone program on the active kernels, its iterate, and one Newton step."""
 
-    def __init__(self, problem: Problem, block_rows: int | None = None, kernels: Ints | None = None) -> None:
-        self.problem, self.intercept = problem, problem.fit_intercept
+    def __init__(
+        self,
+        problem: Problem,
+        block_rows: int | None = None,
+        kernels: Ints | None = None,
+        negligible: float = 0.0,
+        past: Inside | None = None,
+    ) -> None:
+        """Begin with some of the kernels, at an iterate of the past that has these, or from the start."""
+        self.problem, self.intercept, self.negligible = problem, problem.fit_intercept, negligible
         self.limits, self.trusted = Limits.of(problem.budget, problem.total), False
         self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
         up, down = self._scales()
         self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
-        self.state = self._start(up, down)
+        if past is None or not past.resume(self):
+            self.state = self._start(up, down)
 
     # -- the iterate -----------------------------------------------------------------------------------------
 
@@ -148,7 +158,7 @@ class InteriorPoint:
     # -- the active kernels ----------------------------------------------------------------------------------
 
     def _activate(self, kernels: Ints) -> None:
-        self.active = self.problem.kernels.select(kernels)
+        self.active = self.problem.kernels.select(kernels, self.negligible)
         self.bank = self.active.bank
         self.rows.attach(self.bank)
 
@@ -316,14 +326,34 @@ class InteriorPoint:
         return length
 
 
-def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
-    """Yield the iterates of the predictor-corrector method; end where rounding allows no further step."""
+def interior_point(
+    problem: Problem,
+    block_rows: int | None = None,
+    kernels: Ints | None = None,
+    negligible: float = 0.0,
+    trail: Trail | None = None,
+) -> Iterates:
+    """Yield the iterates of the predictor-corrector method; end where rounding allows no further step.
+
+    Parameters
+    ----------
+    problem : Problem
+    block_rows : int, optional
+        Rows a block; None: one block.
+    kernels : array of int, optional
+        Those to begin with; the others enter when they are missing. None: those of large gradients at f = 0.
+    negligible : float
+        Columns of a kernel's basis that count for less than this share are left out. The certificate has all.
+    trail : Trail, optional
+        Where this problem has been solved for another lam: begin there, and leave an iterate for the next.
+    """
     if problem.fit_intercept and np.ptp(problem.y) == 0.0:  # one class: the constant has neither loss nor norm
         constant = KernelFunction(np.zeros(problem.kernels.size), float(problem.y[0]))
         yield lambda: Point(np.zeros(problem.kernels.n), constant)
         return
-    solver = InteriorPoint(problem, block_rows)
-    best, idle = np.inf, 0
+    past = trail.begin(problem.lam, kernels) if trail else None
+    solver = InteriorPoint(problem, block_rows, past.kernels if past else kernels, negligible, past)
+    best, idle, noted = np.inf, 0, False
     while idle < STALLED:
         mu = solver.observe()
         yield Foreseen(solver.point, mu * solver.degree)
@@ -331,6 +361,7 @@ def interior_point(problem: Problem, block_rows: int | None = None) -> Iterates:
         best = min(mu, best)
         if solver.enter(mu):
             mu = best = solver.observe()
+        noted = noted or (trail is not None and trail.note(solver, mu * solver.degree))
         if not solver.step(mu) > 0.0:
             return
 

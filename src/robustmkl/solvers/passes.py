@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..rows import Block, Summary
-from .shares import Limits
+from .shares import Limits, Shares
 
 
 def begin(block: Block, up: float, down: float, limits: Limits) -> Summary:
@@ -26,6 +26,12 @@ def project(block: Block) -> Summary:
     sums = {"loads": block["shares"].loads(block.omega), "tilt": np.asarray(signed.sum())}
     sums["mass"] = np.asarray(np.abs(signed).sum())
     return Summary(sums | {"z": block.adjoint(signed)})
+
+
+def resume(block: Block, shares: list[Shares], tau: float) -> Summary:
+    """Set tau times these variables."""
+    block["shares"] = shares[block.number].scaled(tau)
+    return project(block)
 
 
 def gather(block: Block) -> Summary:

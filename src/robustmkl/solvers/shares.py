@@ -148,6 +148,10 @@ class Shares:
         parts = [part.after(steps, length) for part, steps in zip(self.parts, move.steps, strict=True)]
         return Shares(self.limits, tuple(parts))
 
+    def scaled(self, tau: float) -> Shares:
+        """Return tau times the shares, ``tau <= 1``, with the same multipliers."""
+        return Shares(self.limits, tuple(part.scaled(tau) for part in self.parts))
+
     def pairs(self, move: Move) -> list[tuple[Bound, Step]]:
         """Return every bound with its step."""
         parts = zip(self.parts, move.steps, strict=True)

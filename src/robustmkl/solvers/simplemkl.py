@@ -4,9 +4,9 @@ For problem (2), by ``(sum ||f_j||)^2 = min over d in the simplex of sum ||f_j||
 
     min over d of  J(d) = max_alpha  h sum omega_i beta_i - (1 / 2 lam) beta~' (sum_j d_j K_j) beta~,
 
-an SVM with the kernel ``sum_j d_j K_j``, whose derivative in d_j is ``-q_j / (2 lam)`` where alpha is unique. Where it is
-not, as on a kernel of a column of two values alone, J has a kink at which the method can get stuck; the certificate then
-says how far from the optimum. The algorithm that the paper compares with.
+an SVM with the kernel ``sum_j d_j K_j``, whose derivative in d_j is ``-q_j / (2 lam)`` where alpha is unique. Where it
+is not, as on a kernel of a column of two values alone, J has a kink at which the method can get stuck; the
+certificate then says how far from the optimum. The algorithm that the paper compares with.
 """
 
 from __future__ import annotations
