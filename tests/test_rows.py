@@ -1,15 +1,19 @@
 """The interior point sees its rows through passes: cut into blocks, or beyond Woodbury, the answer is the same."""
 
+import pickle
 import sys
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import pytest
 
 from robustmkl import Budget, Problem, solve
 from robustmkl.kernels import Gaussian, KernelDictionary, paper_dictionary
-from robustmkl.rows import MemoryRows, Summary
+from robustmkl.rows import Block, Engine, MemoryRows, Summary
 from robustmkl.solvers import Rule, interior_point, run
 from robustmkl.solvers.interior_point import InteriorPoint
+from robustmkl.uncertainty import ChanceBudget, ProbabilityBudget
 
 
 def table(n, d=8, seed=0):
@@ -27,6 +31,8 @@ def problem(n, d=8, joint=False, weights=False, **options):
     return Problem(dictionary.fit(X).bank(X), y, s, **options)
 
 
+TAU = 0.6
+
 CASES = {
     "few rows": {"n": 150, "lam": 0.01},
     "joint kernels": {"n": 150, "joint": True, "lam": 0.01},
@@ -34,18 +40,53 @@ CASES = {
     "budget": {"n": 1100, "d": 4, "lam": 0.03, "budget": Budget(0.6)},
     "h": {"n": 1100, "d": 4, "lam": 0.03, "budget": Budget(1.2, 1.8)},
     "no intercept": {"n": 1100, "d": 4, "lam": 0.003, "fit_intercept": False},
+    "(10)": {"n": 1100, "d": 4, "lam": 0.003, "budget": ProbabilityBudget(0.7, TAU)},
+    "(8)": {"n": 1100, "d": 4, "lam": 0.003, "budget": ChanceBudget(0.7, TAU)},
     "weights": {"n": 1100, "d": 4, "weights": True, "lam": 0.003},
 }
 
 
+class SentRows(Engine):
+    """Blocks that live elsewhere: nothing but bytes goes there and comes back, and bases are evaluated there."""
+
+    def __init__(self, y, omega, rows):
+        self.cuts = [slice(i, i + rows) for i in range(0, y.size, rows)]
+        self.there = [pickle.dumps(Block(k, y[cut], omega[cut])) for k, cut in enumerate(self.cuts)]
+
+    def attach(self, bank):
+        self.bank = bank
+        self.unit = [[slice(s.z.start + cut.start, s.z.start + cut.stop) for s in bank.identities] for cut in self.cuts]
+
+    def run(self, work, *message):
+        found = []
+        for k, cut in enumerate(self.cuts):
+            block = pickle.loads(self.there[k])
+            block.attach(self.bank.basis.rows(cut), self.unit[k], self.bank.rank)
+            found.append(pickle.loads(pickle.dumps(work(block, *pickle.loads(pickle.dumps(message))))))
+            block.attach(None, [], 0)
+            self.there[k] = pickle.dumps(block)
+        return reduce(add, found)
+
+
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("block", [1, 7, 64, 400])
+def test_rows_can_live_elsewhere(case):
+    """State is in the blocks alone, and messages and summaries are all that passes exchange."""
+    p = problem(**CASES[case])
+    here = run(p, interior_point(p), Rule(tol=1e-9, max_iter=100))
+    there = run(p, interior_point(p, partial(SentRows, rows=50)), Rule(tol=1e-9, max_iter=100))
+    assert there.converged
+    assert there.primal == pytest.approx(here.primal, rel=1e-10)
+    assert there.dual == pytest.approx(here.dual, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("block", [1, 7, 400])
 def test_blocks_of_rows_give_the_same_answer(case, block):
     if block == 1 and CASES[case]["n"] > 200:
         block = 101
     p = problem(**CASES[case])
     whole = run(p, interior_point(p), Rule(tol=1e-9, max_iter=100))
-    blocks = run(p, interior_point(p, block), Rule(tol=1e-9, max_iter=100))
+    blocks = run(p, interior_point(p, partial(MemoryRows, rows=block)), Rule(tol=1e-9, max_iter=100))
     assert whole.converged
     assert blocks.converged
     assert blocks.primal == pytest.approx(whole.primal, rel=1e-10)

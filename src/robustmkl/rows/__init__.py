@@ -6,6 +6,7 @@ summaries; :class:`MemoryRows` is the one for tables in memory.
 """
 
 from .block import Block, Summary
-from .memory import MemoryRows, Pass
+from .engine import Engine, Pass
+from .memory import MemoryRows
 
-__all__ = ["Block", "MemoryRows", "Pass", "Summary"]
+__all__ = ["Block", "Engine", "MemoryRows", "Pass", "Summary"]

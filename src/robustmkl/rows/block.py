@@ -17,7 +17,7 @@ class Summary:
 
     sums: dict[str, Floats] = field(default_factory=dict)
     least: dict[str, float] = field(default_factory=dict)
-    lists: dict[str, list[Floats]] = field(default_factory=dict)  # one array a block, in the order of the blocks
+    lists: dict[str, list[Any]] = field(default_factory=dict)  # one entry a block, in the order of the blocks
 
     def __add__(self, other: Summary) -> Summary:
         return Summary(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
-
 from ..arrays import Floats
 from ..kernels.bank import KernelBank
 from .block import Block, Summary
+from .engine import Engine, Pass
 
-Pass = Callable[..., Summary]
 
-
-class MemoryRows:
+class MemoryRows(Engine):
     """The rows of a problem in memory.
 
     Parameters
@@ -33,16 +29,10 @@ class MemoryRows:
         self.blocks = [Block(number, y[cut], omega[cut]) for number, cut in enumerate(self.cuts)]
 
     def attach(self, bank: KernelBank) -> None:
-        """Give the rows their kernels, or exchange them; what is kept of the rows stays."""
         starts = [s.z.start for s in bank.identities]
         for block, cut in zip(self.blocks, self.cuts, strict=True):
             unit = [slice(i + cut.start, i + cut.stop) for i in starts]
             block.attach(bank.basis.rows(cut), unit, bank.rank)
 
     def run(self, work: Pass, *message: Any) -> Summary:
-        """Run a pass over all blocks and add the summaries."""
         return reduce(add, (work(block, *message) for block in self.blocks))
-
-    def gather(self, name: str) -> Floats:
-        """Return what is kept of all rows under a name, in their order."""
-        return np.concatenate([block[name] for block in self.blocks])

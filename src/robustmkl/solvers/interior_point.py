@@ -15,6 +15,7 @@ in :mod:`.cone`. Only some kernels are active; another enters when its ``||g_j||
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 from ..arrays import Floats, Ints
 from ..kernels.side_by_side import LARGE
 from ..problem import KernelFunction, Problem
-from ..rows import MemoryRows, Pass, Summary
+from ..rows import Engine, MemoryRows, Pass, Summary
 from . import passes
 from .bounds import longest, longest_bent, outliers
 from .cone import Cones, Scaling, inverse, largest_step, product, quotient, spectral
@@ -90,7 +91,7 @@ class InteriorPoint:
     def __init__(
         self,
         problem: Problem,
-        block_rows: int | None = None,
+        engine: Callable[[Floats, Floats], Engine] = MemoryRows,
         kernels: Ints | None = None,
         negligible: float = 0.0,
         past: Inside | None = None,
@@ -98,7 +99,7 @@ class InteriorPoint:
         """Begin with some of the kernels, at an iterate of the past that has these, or from the start."""
         self.problem, self.intercept, self.negligible = problem, problem.fit_intercept, negligible
         self.limits, self.trusted = Limits.of(problem.budget, problem.total), False
-        self.rows = MemoryRows(problem.y, problem.s / problem.total, block_rows)
+        self.rows = engine(problem.y, problem.s / problem.total)
         up, down = self._scales()
         self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
         if past is None or not past.resume(self):
@@ -328,7 +329,7 @@ class InteriorPoint:
 
 def interior_point(
     problem: Problem,
-    block_rows: int | None = None,
+    engine: Callable[[Floats, Floats], Engine] = MemoryRows,
     kernels: Ints | None = None,
     negligible: float = 0.0,
     trail: Trail | None = None,
@@ -338,8 +339,8 @@ def interior_point(
     Parameters
     ----------
     problem : Problem
-    block_rows : int, optional
-        Rows a block; None: one block.
+    engine : callable
+        Makes the engine that holds the rows, from their labels and shares of the total weight.
     kernels : array of int, optional
         Those to begin with; the others enter when they are missing. None: those of large gradients at f = 0.
     negligible : float
@@ -352,7 +353,7 @@ def interior_point(
         yield lambda: Point(np.zeros(problem.kernels.n), constant)
         return
     past = trail.begin(problem.lam, kernels) if trail else None
-    solver = InteriorPoint(problem, block_rows, past.kernels if past else kernels, negligible, past)
+    solver = InteriorPoint(problem, engine, past.kernels if past else kernels, negligible, past)
     best, idle, noted = np.inf, 0, False
     while idle < STALLED:
         mu = solver.observe()

@@ -20,7 +20,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from ..arrays import Floats
 from ..kernels.bank import KernelBank, Stack
-from ..rows import MemoryRows, Summary
+from ..rows import Engine, Summary
 from . import passes
 from .cone import Cones, Scaling
 
@@ -126,7 +126,7 @@ class System:
 
     def __init__(
         self,
-        rows: MemoryRows,
+        rows: Engine,
         bank: KernelBank,
         scaling: Scaling,
         split: Summary,

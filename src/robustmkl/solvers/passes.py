@@ -39,6 +39,11 @@ def gather(block: Block) -> Summary:
     return Summary(lists={"alpha": [block["shares"].alpha]})
 
 
+def variables(block: Block) -> Summary:
+    """Return the variables of the rows."""
+    return Summary(lists={"shares": [block["shares"]]})
+
+
 def observe(block: Block, v: Floats, b: float, prices: Floats) -> Summary:
     """Keep ``-B v``, which is f without its constant -b, and the dual residuals; return the complementarity."""
     block["f"], block["prices"] = -block.forward(v), prices

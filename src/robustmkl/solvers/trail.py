@@ -55,7 +55,7 @@ class Inside:
     def of(cls, solver: InteriorPoint) -> Inside:
         """Return where a solver is."""
         v, active = solver.state, solver.active
-        shares = [block["shares"] for block in solver.rows.blocks]
+        shares = solver.rows.run(passes.variables).lists["shares"]
         return cls(solver.problem.lam, active.kernels, v.zeta.head, active.embed(v.zeta.coef), shares, v)
 
     def only(self, kernels: Ints) -> Inside:
