@@ -31,7 +31,7 @@ from .cone import Cones, Scaling, inverse, largest_step, product, quotient, spec
 from .driver import Foreseen, Iterates, Point
 from .newton import Solution, System
 from .shares import Limits
-from .trail import Inside, Trail
+from .trail import Inside, State, Trail
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
@@ -45,20 +45,6 @@ CENTRAL = 2  # centrality corrections at most, each of which
 FURTHER = 0.3  # looks so much further than the step that it wants to lengthen,
 LONG = 0.95  # is not worth its while beyond this length,
 GAIN = 1.01  # and is taken back unless it lengthens the step so much
-
-
-@dataclass(frozen=True)
-class State:
-    """The small part of the iterate: all but the rows."""
-
-    prices: Floats  # multipliers of the constraints on sums
-    b: float  # multiplier of the intercept's equality
-    t: float
-    slack: Cones  # (t, R_j'z)
-    zeta: Cones
-    left: Floats  # what those constraints leave: rho - sum omega v, for one
-    tilt: float  # sum omega y alpha
-    bounds: float = 0.0  # complementarity of the bounds
 
 
 @dataclass(frozen=True)
@@ -102,7 +88,7 @@ class InteriorPoint:
         self.rows = engine(problem.y, problem.s / problem.total)
         up, down = self._scales()
         self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
-        if past is None or not past.resume(self):
+        if past is None or not self._resume(past):
             self.state = self._start(up, down)
 
     # -- the iterate -----------------------------------------------------------------------------------------
@@ -131,6 +117,28 @@ class InteriorPoint:
         t = max(1.5 * ray * largest, 0.1 * np.sqrt(problem.lam))
         zeta = self._cones(np.full(m, t / (problem.lam * m)), np.zeros(self.bank.size))
         return State(self.limits.prices(ray), 0.0, t, self._slack(image["z"], t), zeta, *self._left(image))
+
+    def _resume(self, past: Inside) -> bool:
+        """Go where a solver with these kernels has been for a larger lam; return whether it is strictly inside."""
+        v, lam = past.state, self.problem.lam
+        tau = float(np.sqrt(lam / past.lam))
+        image, t = self.rows.run(passes.resume, past.shares, tau).sums, tau * v.t
+        head = past.head + max(t / lam - float(past.head.sum()), 0.0) / self.bank.m
+        zeta, slack = self._cones(head, self.active.restrict(past.coef)), self._slack(image["z"], t)
+        left, tilt = self._left(image)
+        self.state = replace(v, t=t, slack=slack, zeta=zeta, left=left, tilt=tilt)
+        return bool((left > 0.0).all()) and min(slack.determinants().min(), zeta.determinants().min()) > 0.0
+
+    def leave(self) -> Inside:
+        """Return where this solver is, for another to begin there."""
+        v, active = self.state, self.active
+        shares = self.rows.run(passes.variables).lists["shares"]
+        return Inside(self.problem.lam, active.kernels, v.zeta.head, active.embed(v.zeta.coef), shares, v)
+
+    def dual(self) -> float:
+        """Return D at this alpha over the active kernels, and a little less: t is no smaller than their norms."""
+        p = self.problem
+        return float(p.s @ self._alpha()) / p.total - self.state.t**2 / (2.0 * p.lam)
 
     def _left(self, image: dict[str, Floats]) -> tuple[Floats, float]:
         return self.limits.allowed - image["loads"], float(image["tilt"])
@@ -362,7 +370,8 @@ def interior_point(
         best = min(mu, best)
         if solver.enter(mu):
             mu = best = solver.observe()
-        noted = noted or (trail is not None and trail.note(solver, mu * solver.degree))
+        if trail is not None and not noted and (noted := trail.wants(mu * solver.degree, solver.dual())):
+            trail.inside = solver.leave()
         if not solver.step(mu) > 0.0:
             return
 

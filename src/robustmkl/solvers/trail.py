@@ -11,18 +11,28 @@ took the fewest iterations on the five tables; they depend little on it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Floats, Ints
-from . import passes
+from .cone import Cones
 from .shares import Shares
 
-if TYPE_CHECKING:
-    from .interior_point import InteriorPoint, State
-
 CLEAR = 0.2  # the first iterate whose foreseen gap is so small, relatively, is where the next lam begins
+
+
+@dataclass(frozen=True)
+class State:
+    """The small part of the iterate: all but the rows."""
+
+    prices: Floats  # multipliers of the constraints on sums
+    b: float  # multiplier of the intercept's equality
+    t: float
+    slack: Cones  # (t, R_j'z)
+    zeta: Cones
+    left: Floats  # what those constraints leave: rho - sum omega v, for one
+    tilt: float  # sum omega y alpha
+    bounds: float = 0.0  # complementarity of the bounds
 
 
 @dataclass(frozen=True)
@@ -51,28 +61,10 @@ class Inside:
     shares: list[Shares]
     state: State
 
-    @classmethod
-    def of(cls, solver: InteriorPoint) -> Inside:
-        """Return where a solver is."""
-        v, active = solver.state, solver.active
-        shares = solver.rows.run(passes.variables).lists["shares"]
-        return cls(solver.problem.lam, active.kernels, v.zeta.head, active.embed(v.zeta.coef), shares, v)
-
     def only(self, kernels: Ints) -> Inside:
         """Return the iterate of those of its kernels that are among these."""
         kept = np.isin(self.kernels, kernels)
         return replace(self, kernels=self.kernels[kept], head=self.head[kept])
-
-    def resume(self, solver: InteriorPoint) -> bool:
-        """Put a solver here whose active kernels are these, for a smaller lam; return whether it is strictly inside."""
-        v, lam, bank = self.state, solver.problem.lam, solver.bank
-        tau = float(np.sqrt(lam / self.lam))
-        image, t = solver.rows.run(passes.resume, self.shares, tau).sums, tau * v.t
-        head = self.head + max(t / lam - float(self.head.sum()), 0.0) / bank.m
-        zeta, slack = solver._cones(head, solver.active.restrict(self.coef)), solver._slack(image["z"], t)
-        left, tilt = solver._left(image)
-        solver.state = replace(v, t=t, slack=slack, zeta=zeta, left=left, tilt=tilt)
-        return bool((left > 0.0).all()) and min(slack.determinants().min(), zeta.determinants().min()) > 0.0
 
 
 @dataclass
@@ -89,11 +81,6 @@ class Trail:
         known = known if kernels is None else known.only(kernels)
         return known if known.kernels.size else None
 
-    def note(self, solver: InteriorPoint, gap: float) -> bool:
-        """Remember an iterate if the gap foreseen there is small enough; return whether it is."""
-        problem = solver.problem
-        dual = float(problem.s @ solver._alpha()) / problem.total - solver.state.t**2 / (2.0 * problem.lam)
-        if not gap <= CLEAR * (dual + gap):
-            return False
-        self.inside = Inside.of(solver)
-        return True
+    def wants(self, gap: float, dual: float) -> bool:
+        """Whether the gap that is foreseen at an iterate is small enough to remember it."""
+        return gap <= CLEAR * (dual + gap)

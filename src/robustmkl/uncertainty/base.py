@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ..arrays import Floats
-
-if TYPE_CHECKING:
-    from .budget import Budget
 
 HALVINGS = 60
 
@@ -50,7 +47,7 @@ class UncertaintySet(ABC):
 
     @property
     @abstractmethod
-    def core(self) -> Budget:
+    def core(self) -> UncertaintySet:
         """The part that the budget bounds, a set (11)."""
 
     @property
