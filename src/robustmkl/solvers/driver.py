@@ -22,6 +22,9 @@ from .result import Record, SolveResult, Status
 
 HOPEFUL = 10.0  # an iterate is certified if it is foreseen to be within so many tolerances,
 LAST_DIGITS = 1e-5  # or so near the optimum, relative to the primal value
+PATIENCE = (
+    15  # certificates that are no better, of iterates foreseen to be within the tolerance: the numbers have run out
+)
 
 
 class Point(NamedTuple):
@@ -120,15 +123,22 @@ class Watch:
     def __init__(self, problem: Problem, rule: Rule, verbose: int) -> None:
         self.rule, self.verbose, self.best = rule, verbose, Best(problem)
         self.records: list[Record] = []
-        self.start, self.seen = perf_counter(), 0
+        self.start, self.seen, self.idle = perf_counter(), 0, 0
 
     def certify(self, iteration: int, iterate: Iterate) -> bool:
         """Certify an iterate; return whether the best so far meets the rule."""
+        before = self.best.certificate.gap
         found, self.seen = self.best.offer(iterate()), iteration
+        self.idle = self.idle + 1 if self._foreseen(iterate) and self.best.certificate.gap > 0.99 * before else 0
         self.records.append(Record(iteration, perf_counter() - self.start, found.primal, found.dual))
         if self.verbose:
             logger.info("iteration %d, %.2f s: primal %.9g, dual %.9g, gap %.3g", *self.records[-1], found.gap)
         return self.rule.met(self.best.certificate)
+
+    def _foreseen(self, iterate: Iterate) -> bool:
+        """Whether an iterate was foreseen to be within the tolerance."""
+        primal = self.best.certificate.primal
+        return isinstance(iterate, Foreseen) and iterate.gap <= self.rule.atol + self.rule.tol * primal
 
     def follow(self, iterates: Iterates, every: bool) -> tuple[Status, int]:
         """Follow the iterates to the end, certifying every one or those that are worth it."""
@@ -140,6 +150,8 @@ class Watch:
                 )
                 if due and self.certify(iteration, iterate):
                     return Status.CONVERGED, iteration
+                if self.idle >= PATIENCE:
+                    return Status.NUMERICAL, iteration
             status = Status.MAX_ITER if iteration == self.rule.max_iter else Status.NUMERICAL
         except KeyboardInterrupt:
             if self.best.point is None:
