@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from robustmkl import MiPMKLClassifier, SimpleMKLClassifier, Status, StPMKLClassifier, memory
 from robustmkl.kernels import Gaussian, KernelDictionary
-from robustmkl.problem import Problem
+from robustmkl.solvers.driver import Best
 
 CLASSIFIERS = [StPMKLClassifier, SimpleMKLClassifier, MiPMKLClassifier]
 SMALL = KernelDictionary(Gaussian((0.25, 1.0)))
@@ -526,17 +526,17 @@ def test_failing_refit_with_precomputed_kernels_leaves_the_old_model():
 def interrupt(monkeypatch):
     """Let Ctrl-C come at the given certificate."""
 
-    certify, calls = Problem.certificate, []
+    certify, calls = Best.offer, []
 
     def arrange(at):
 
-        def certificate(self, alpha, f):
+        def offer(self, point):
             calls.append(1)
             if len(calls) == at:
                 raise KeyboardInterrupt
-            return certify(self, alpha, f)
+            return certify(self, point)
 
-        monkeypatch.setattr(Problem, "certificate", certificate)
+        monkeypatch.setattr(Best, "offer", offer)
         return calls
 
     return arrange
