@@ -28,10 +28,14 @@ class Key(NamedTuple):
         """The name of its file."""
         return f"{self.kind}-{self.dataset}-{self.noise:g}-{self.trial}"
 
+    @property
+    def entropy(self) -> list[int]:
+        """The seed. The kind does not enter: all kinds see the same split and labels."""
+        return [crc32(self.dataset.encode()), round(self.noise * 1e6), self.trial]
+
     def generators(self, count: int) -> list[np.random.Generator]:
-        """Return independent generators; the kind does not enter: all kinds see the same split and labels."""
-        entropy = [crc32(self.dataset.encode()), round(self.noise * 1e6), self.trial]
-        return [np.random.default_rng(child) for child in np.random.SeedSequence(entropy).spawn(count)]
+        """Return independent generators."""
+        return [np.random.default_rng(child) for child in np.random.SeedSequence(self.entropy).spawn(count)]
 
 
 @dataclass(frozen=True)

@@ -56,3 +56,5 @@ def replace(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    for stale in path.parent.glob(f".{path.name}.*"):  # of a process that was killed
+        stale.unlink(missing_ok=True)

@@ -24,18 +24,16 @@ RUN: dict[str, Callable[[Key, Settings], dict[str, Any]]] = {
     "statements": statements,
 }
 
-Progress = Callable[[Key], None]
+Report = Callable[[Key], None]
 
 
-def collect(store: Store, settings: Settings, jobs: int = 1, progress: Progress = lambda key: None) -> None:
+def collect(store: Store, settings: Settings, jobs: int = 1, report: Report = lambda key: None) -> None:
     """Run what is missing; report each key when its file is written."""
     missing = [key for key in settings.plan() if not store.has(key)]
-    for stale in store.runs.glob(".*"):  # drafts of a process that was killed
-        stale.unlink(missing_ok=True)
     with _one_thread_each(jobs):
         work = (delayed(_run)(key, settings, store.path(key)) for key in missing)
         for key in Parallel(jobs, return_as="generator_unordered")(work):
-            progress(Key(*key))
+            report(Key(*key))
 
 
 @contextmanager
