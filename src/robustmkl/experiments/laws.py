@@ -100,7 +100,7 @@ def theorem_1(runs: Collection) -> list[Judgement]:
         f"The bound is 1 or more, which f = 0 meets, in {vacuous} of {totals.size} cases; its values are "
         f"{totals.min():.2f} to {totals.max():.1f}, of the test loss {measured.min():.2f} to {measured.max():.2f}. "
         f"Its first term alone is exceeded by the test loss in {int((measured > first).sum())}. Its assumption of at "
-        f"most nq wrong labels fails in {100 * np.mean(excess):.0f} % of {len(excess)} runs."
+        f"most nq wrong labels fails in {sum(excess)} of {len(excess)} runs."
     )
     if (measured > totals).any():
         verdict = Verdict.FAILS

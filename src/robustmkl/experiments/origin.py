@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .claims import Judgement, by_level, said, table_of
+from .claims import Judgement, Table, by_level, said, table_of
 from .comparison import Comparison, Verdict, compare, holm
-from .runs import Collection, Scores
+from .record import Line
+from .runs import Choice, Collection, Run, Scores
+
+GRIDS = ("SiPMKL", "StPMKL", "SiPMKL fine", "StPMKL fine")
 
 
 def equivalence(runs: Collection) -> list[Judgement]:
@@ -25,6 +28,60 @@ def equivalence(runs: Collection) -> list[Judgement]:
     claim = "(Not in the paper.) StPMKL(λ, ρ) is SiPMKL(λ (1 − θ)): same signs everywhere."
     verdict = Verdict.HOLDS if differ <= 0.001 * rows else Verdict.FAILS
     return [Judgement(claim, "proved optima, relative gap 1e-6", verdict, reason)]
+
+
+def effective(line: Line) -> float:
+    """Return ``lam (1 - theta)``: the lam of ordinary MKL whose signs a candidate has."""
+    return line.lam * (1.0 - line.theta)
+
+
+def nearest_ordinary(run: Run, line: Line) -> Line:
+    """Return the candidate of SiPMKL on the fine grid whose lam is nearest to that of a candidate's signs."""
+    ordinary = [c for c in run.lines if c.method == "SiPMKL"]
+    return min(ordinary, key=lambda c: abs(np.log(c.lam / max(effective(line), 1e-300))))
+
+
+def matched(runs: Collection) -> list[Judgement]:
+    """Judge whether StPMKL is as accurate as SiPMKL at the fine grid's lam nearest to lam (1 - theta)."""
+    chosen = {run.place: (run, line) for run in runs.runs["certified"] if (line := runs.choices["StPMKL"].chosen(run))}
+    mine = {place: runs.accuracy(run, line) for place, (run, line) in chosen.items()}
+    matches = {place: runs.accuracy(run, nearest_ordinary(run, line)) for place, (run, line) in chosen.items()}
+    compared = holm(by_level(mine, matches, runs.noisy_levels))
+    same = sum(line.theta == 0.0 for place, (_, line) in chosen.items() if place[1] > 0.0)
+    reason = (
+        f"StPMKL less SiPMKL at the λ of the fine grid nearest to λ (1 − θ): {said(compared[0])}. In {same} of "
+        f"{compared[0].pairs} choices the budget was inactive: there StPMKL is SiPMKL of the same λ. "
+        + _gains(mine, matches, runs.scores("certified", runs.choices["SiPMKL"]))
+    )
+    claim = "(Not in the paper.) Where StPMKL is better, it has chosen a better λ of SiPMKL."
+    basis = "proved optima, the candidate that StPMKL chose on the coarse grid, all q > 0"
+    return [Judgement(claim, basis, compared[0].equality(), reason, [table_of(compared), lam_table(runs)])]
+
+
+def _gains(mine: Scores, matches: Scores, ordinary: Scores) -> str:
+    """Say how much of the advantage, in the runs with one, SiPMKL at the matching lam has as well."""
+    ahead = [p for p in mine if p[1] > 0.0 and p in ordinary and mine[p] > ordinary[p] + 1e-9]
+    if not ahead:
+        return "In no run was StPMKL better than SiPMKL on the coarse grid."
+    gain, other = (float(np.mean([scores[p] - ordinary[p] for p in ahead])) for scores in (mine, matches))
+    return (
+        f"In the {len(ahead)} runs in which StPMKL was better than SiPMKL on the coarse grid, by {gain:.2f} points, "
+        f"SiPMKL at that λ is better by {other:.2f}."
+    )
+
+
+def lam_table(runs: Collection) -> Table:
+    """Return the median of lam (1 - theta) that was chosen, by noise level."""
+    rows = []
+    for q in runs.settings.noise:
+        of_level = [run for run in runs.runs["certified"] if run.key.noise == q]
+        rows.append((f"{q:g}", *(_median(of_level, runs.choices[name]) for name in GRIDS)))
+    return ("chosen λ (1 − θ), median; q", *(name.replace(" ", ", ") for name in GRIDS)), rows
+
+
+def _median(runs: list[Run], choice: Choice) -> str:
+    chosen = [effective(line) for run in runs if (line := choice.chosen(run)) is not None]
+    return f"{np.median(chosen):.3g}" if chosen else "-"
 
 
 def grids(runs: Collection) -> list[Judgement]:
@@ -83,3 +140,6 @@ def ties(runs: Collection) -> list[Judgement]:
     claim = "StPMKL is more resilient than SiPMKL, whatever the rule for ties on the validation rows."
     basis = "proved optima, coarse grid, mean over all candidates that are best on the validation rows"
     return [Judgement(claim, basis, found[0].superiority(), f"{said(found[0])}.", [table_of(found)])]
+
+
+JUDGES = (equivalence, matched, grids, ties)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from .laws import best_vi
 from .rules import along_lam, along_rho
 from .runs import Collection, Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 STYLES: dict[str, dict[str, Any]] = {
     "StPMKL": {"color": "#c0392b", "marker": "o", "linestyle": "-"},
@@ -26,25 +26,34 @@ PLAIN: Any = {"svg.hashsalt": "robustmkl", "svg.fonttype": "path", "font.size": 
 
 def pictures(runs: Collection) -> dict[str, Figure]:
     """Return all pictures by name."""
-    with mpl.rc_context(PLAIN):
-        found = {"figure1": figure1(runs), "figure1-certified": certified(runs), "rules": along(runs)}
-    return {name: figure for name, figure in found.items() if figure.axes}
+    from matplotlib import rc_context  # the extra [report]
+
+    with rc_context(PLAIN):
+        return {"figure1": figure1(runs), "figure1-certified": certified(runs), "rules": along(runs)}
 
 
 def rendered(figure: Figure, form: str) -> bytes:
     """Return a picture as PNG or SVG, the same bytes every time."""
-    FigureCanvasAgg(figure)
+    from matplotlib import rc_context
+
     target, metadata = BytesIO(), {"Date": None} if form == "svg" else {"Software": None}
-    with mpl.rc_context(PLAIN):
+    with rc_context(PLAIN):
         figure.savefig(target, format=form, dpi=110, metadata=metadata)
     return target.getvalue()
+
+
+def _figure(rows: int, columns: int, height: float, share: Any = False) -> tuple[Figure, Any]:
+    """Return a figure that belongs to no window, and its axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, sharey=share)
 
 
 def figure1(runs: Collection) -> Figure:
     """Draw accuracy against noise level (left) and gap against iterations (right), one row a table."""
     tables = runs.settings.datasets
-    figure = Figure(figsize=(8.0, 2.5 * len(tables)), layout="constrained")
-    axes = figure.subplots(len(tables), 2, squeeze=False)
+    figure, axes = _figure(len(tables), 2, 2.5 * len(tables))
     for (left, right), table in zip(axes, tables, strict=True):
         draw_accuracy(left, runs, "paper", table)
         draw_gaps(right, runs, table)
@@ -54,8 +63,7 @@ def figure1(runs: Collection) -> Figure:
 def certified(runs: Collection) -> Figure:
     """Draw the left panels at the proved optimum, coarse grid and fine grid."""
     tables = runs.settings.datasets
-    figure = Figure(figsize=(8.0, 2.5 * len(tables)), layout="constrained")
-    axes = figure.subplots(len(tables), 2, squeeze=False, sharey="row")
+    figure, axes = _figure(len(tables), 2, 2.5 * len(tables), "row")
     for (left, right), table in zip(axes, tables, strict=True):
         draw_accuracy(left, runs, "certified", table)
         draw_accuracy(right, runs, "certified", table, " fine")
@@ -103,8 +111,7 @@ def draw_gaps(ax: Axes, runs: Collection, table: str) -> None:
 
 def along(runs: Collection) -> Figure:
     """Draw mean accuracy over the tables along rho and along lam, one curve a noise level."""
-    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    figure, ((left, right),) = _figure(1, 2, 3.2, True)
     _draw_curves(left, *along_rho(runs), "ρ, with λ out of the way", [1.0 - q for q in runs.settings.noise])
     _draw_curves(right, *along_lam(runs), "λ, no budget", None)
     right.set_xscale("log")
@@ -113,7 +120,9 @@ def along(runs: Collection) -> Figure:
 
 
 def _draw_curves(ax: Axes, at: Sequence[float], curves: dict[float, list[float]], label: str, marks: Any) -> None:
-    colors = mpl.colormaps["viridis"](np.linspace(0.0, 0.85, max(len(curves), 1)))
+    from matplotlib import colormaps
+
+    colors = colormaps["viridis"](np.linspace(0.0, 0.85, max(len(curves), 1)))
     for color, (q, values) in zip(colors, curves.items(), strict=False):
         ax.plot(at, values, color=color, marker=".", label=f"q = {q:g}")
         if marks is not None and 1.0 - q >= at[0]:

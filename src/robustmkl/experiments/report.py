@@ -5,12 +5,10 @@ from __future__ import annotations
 import platform
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-
-from markdown_it import MarkdownIt
 
 from . import claims, laws, origin, rules, tables
 from .claims import Judgement, Table
@@ -26,6 +24,10 @@ table { border-collapse: collapse; font-size: .85rem; margin: 1rem 0; display: b
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; }
 img { max-width: 100%; } code { background: #f4f4f4; }
 """
+
+
+Judge = Callable[[Collection], list[Judgement]]
+TITLES = {"certified": "proved optima", "paper": "the paper's stopping rule"}
 
 
 def write_report(runs: Collection, folder: Path, command: str) -> Path:
@@ -45,6 +47,8 @@ def write_report(runs: Collection, folder: Path, command: str) -> Path:
 
 def html(text: str, images: dict[str, bytes]) -> str:
     """Return the text as one HTML file that needs no other."""
+    from markdown_it import MarkdownIt  # the extra [report]
+
     body = MarkdownIt("commonmark").enable("table").render(text)
     for name, content in images.items():
         body = body.replace(f'src="{name}.png"', f'src="data:image/png;base64,{b64encode(content).decode()}"')
@@ -55,49 +59,63 @@ def html(text: str, images: dict[str, bytes]) -> str:
 
 def sections(runs: Collection) -> dict[str, list[Judgement]]:
     """Return all judgements for which there are runs, by section."""
-    found: dict[str, list[Judgement]] = {
-        "Accuracy": [],
-        "Where a difference comes from": [],
-        "Which rule to follow": [],
-    }
-    if runs.runs["paper"] and runs.noisy_levels:
-        found["Accuracy"] += claims.resilience(runs) + claims.worst_against_best(runs)
-        found["Where a difference comes from"] += origin.equivalence(runs) + origin.grids(runs)
-        found["Where a difference comes from"] += origin.ties(runs) + origin.stopping(runs)
-        found["Which rule to follow"] += rules.which_rule(runs)
-    if runs.runs["paper"]:
-        found["Accuracy"] += claims.without_noise(runs) + claims.best_case_without_noise(runs)
-    found["The algorithm"] = laws.faster(runs) + laws.theorem_2(runs) if runs.gaps else []
-    theory = (laws.theorem_1, laws.lemma_1, laws.proposition_1, laws.relaxation)
-    found["The theory"] = [judgement for law in theory for judgement in law(runs)] if runs.statements else []
+    noisy, proved = bool(runs.noisy_levels), bool(runs.runs["certified"])
+    loose = bool(runs.runs["paper"])
+    asked: dict[str, tuple[bool, tuple[Judge, ...]]] = {
+        "Accuracy": (noisy, (claims.resilience, claims.worst_against_best)),
+        "Accuracy without noise": (True, (claims.without_noise, claims.best_case_without_noise)),
+        "Where a difference comes from": (noisy and proved, origin.JUDGES),
+        "Stopping early": (noisy and proved and loose, (origin.stopping,)),
+        "Which rule to follow": (noisy and proved, (rules.which_rule,)),
+        "The algorithm": (bool(runs.gaps), (laws.faster, laws.theorem_2)),
+        "The theory": (bool(runs.statements), (laws.theorem_1, laws.lemma_1, laws.proposition_1, laws.relaxation)),
+    }  # fmt: skip
+    found = {name: [j for judge in judges for j in judge(runs)] for name, (able, judges) in asked.items() if able}
     return {name: judgements for name, judgements in found.items() if judgements}
 
 
 def markdown(runs: Collection, images: Sequence[str], command: str) -> str:
     """Return the note."""
     found = sections(runs)
-    parts = ["# Multiple kernel learning from noisy labels: section 4, run again", _opening(runs, found)]
+    parts = ["# Multiple kernel learning from noisy labels: section 4, run again", _opening(runs)]
+    parts += ["## In short", _in_short(found)]
     parts += ["## The claims, judged", READING.format(level=LEVEL, margin=MARGIN, fewest=FEWEST), _summary(found)]
     parts += ["## What was run", PROTOCOL.format(**_facts(runs)), *_pictures(images), *_accuracies(runs)]
     for name, judgements in found.items():
-        parts += [f"## {name}", *([ARGUMENT] if name.startswith("Where") else []), *map(_judgement, judgements)]
+        parts += [f"## {name}", *([ARGUMENT] if name.startswith("Where") else []), *_judgements(judgements)]
         if name.startswith("Which"):
             parts += _curves(runs)
     parts += ["## Limits", LIMITS, "## To run it again", _again(command)]
     return "\n\n".join(parts) + "\n"
 
 
-def _opening(runs: Collection, found: dict[str, list[Judgement]]) -> str:
-    """Say how far the runs are, and what became of the claims."""
-    counts = {v: sum(j.verdict is v for js in found.values() for j in js) for v in Verdict}
-    done = ", ".join(f"{len(of_kind)} {kind}" for kind, of_kind in runs.runs.items())
+def _opening(runs: Collection) -> str:
+    """Say what this is, and how far the runs are."""
+    done = ", ".join(f'{len(of_kind)} of the kind "{TITLES[kind]}"' for kind, of_kind in runs.runs.items())
     missing = f" **{runs.missing} planned runs are missing: this is an interim note.**" if runs.missing else ""
-    judged = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
     return (
         "A replication of T. Yang, M. Mahdavi, R. Jin, L. Zhang, Y. Zhou, *Multiple Kernel Learning from Noisy Labels "
-        f"by Stochastic Programming*, ICML 2012. Accuracies are on {runs.test_labels} test labels. Runs with three "
-        f"methods each: {done}.{missing} Of the statements below: {judged}."
+        f"by Stochastic Programming*, ICML 2012. Accuracies are on {runs.test_labels} test labels. Runs: {done}."
+        f"{missing}"
     )
+
+
+def _in_short(found: dict[str, list[Judgement]]) -> str:
+    """List the claims by verdict, each once; those on which the bases disagree by themselves."""
+    verdicts: dict[str, list[Verdict]] = {}
+    for judgement in (j for js in found.values() for j in js):
+        verdicts.setdefault(judgement.claim, []).append(judgement.verdict)
+    lines = []
+    for verdict in Verdict:
+        alike = [claim for claim, all_of in verdicts.items() if set(all_of) == {verdict}]
+        lines += [f"**{verdict.value.capitalize()}:**\n\n" + "\n".join(f"* {claim}" for claim in alike)] * bool(alike)
+    mixed = [
+        f"* {claim} ({', '.join(f'{all_of.count(v)} x {v.value}' for v in Verdict if v in all_of)})"
+        for claim, all_of in verdicts.items()
+        if len(set(all_of)) > 1
+    ]
+    lines += ["**It depends on the grid and the stopping rule:**\n\n" + "\n".join(mixed)] * bool(mixed)
+    return "\n\n".join(lines)
 
 
 def _summary(found: dict[str, list[Judgement]]) -> str:
@@ -105,10 +123,15 @@ def _summary(found: dict[str, list[Judgement]]) -> str:
     return table((("claim", "judged by", "verdict", "numbers"), rows))
 
 
-def _judgement(j: Judgement) -> str:
-    return "\n\n".join(
-        [f"### {j.claim}", f"*{j.basis}.* **{j.verdict.value.capitalize()}.** {j.reason}", *map(table, j.tables)]
-    )
+def _judgements(judgements: Sequence[Judgement]) -> list[str]:
+    """Return each claim once, with a paragraph for everything it was judged by."""
+    parts = []
+    for claim in dict.fromkeys(j.claim for j in judgements):
+        parts.append(f"### {claim}")
+        for j in (j for j in judgements if j.claim == claim):
+            basis = j.basis[0].upper() + j.basis[1:]
+            parts += [f"*{basis}.* **{j.verdict.value.capitalize()}.** {j.reason}", *map(table, j.tables)]
+    return parts
 
 
 def table(content: Table) -> str:
@@ -125,9 +148,9 @@ def _pictures(images: Sequence[str]) -> list[str]:
 def _accuracies(runs: Collection) -> list[str]:
     """Return the means behind the left panels."""
     names = list(runs.choices)
-    found = [("paper", "Algorithm 1 under the paper's stopping rule", names[:3]), ("certified", "Proved optima", names)]
+    found = [("paper", TITLES["paper"], names[:3]), ("certified", TITLES["certified"], names)]
     return [
-        f"**{title}: accuracy in percent, mean ± standard deviation over trials.**\n\n"
+        f"**{title.capitalize()}: accuracy in percent, mean ± standard deviation over trials.**\n\n"
         + table(claims.mean_accuracy(runs, kind, methods))
         for kind, title, methods in found
         if runs.runs[kind]
