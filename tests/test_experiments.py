@@ -410,12 +410,24 @@ def test_figure1_runs_resumes_and_says_what_it_writes(tmp_path):
         (("--noise", "0.1,x"), "--noise must be numbers"),
         (("--noise", "0.7"), r"\[0, 0.5\)"),
         (("--test-labels", "dirty"), "clean or noisy"),
+        (("--lams", "0.1,-1"), "--lams must be positive"),
     ],
 )
 def test_wrong_options_are_named(words, message, tmp_path):
     found = invoke("figure1", "--out", tmp_path, *words)
     assert found.exit_code == 2
     assert re.search(message, found.output)
+
+
+def test_parts_can_be_left_out(tmp_path):
+    """No trials at all: the algorithm and the theory are judged, accuracy is not."""
+    settings = replace(TINY, certified_trials=0, trials=0)
+    collect(store := Store(tmp_path, settings), settings)
+    write_report(Collection.load(store, settings), tmp_path, "robustmkl reproduce figure1")
+    text = (tmp_path / "report.md").read_text()
+    assert "## The theory" in text
+    assert "more resilient" not in text
+    assert store.folder == tmp_path
 
 
 def test_without_typer_it_says_what_to_install():

@@ -41,7 +41,7 @@ def figure1(
     noise: Annotated[str, typer.Option(help="Noise levels q.")] = "0,0.1,0.2,0.3,0.4",
     trials: Annotated[int, typer.Option(min=0, help="Trials under the paper's stopping rule.")] = DEFAULT.trials,
     certified_trials: Annotated[int, typer.Option(min=0, help="Trials at proved optima.")] = DEFAULT.certified_trials,
-    lams: Annotated[str, typer.Option(help="Fine grid of lam, decreasing.  [default: 1 to 0.001, six a decade]")] = "",
+    lams: Annotated[str, typer.Option(help="Fine grid of lam.  [default: 1 to 0.001, six a decade]")] = "",
     coarse: Annotated[int, typer.Option(min=1, help="The coarse grid is every so many of them.")] = DEFAULT.coarse,
     test_labels: Annotated[str, typer.Option(help="Test labels that count: clean or noisy.")] = "clean",
     out: Annotated[Path, typer.Option(help="Folder of runs, pictures, CSV and report.")] = Path("reproduction"),
@@ -80,8 +80,10 @@ def _settings(
     unknown = [name for name in names if name not in TABLES]
     if unknown:
         raise ValueError(f"--datasets knows {', '.join(TABLES)}, not {', '.join(unknown)}.")
-    grid = _numbers("--lams", lams) if lams else DEFAULT.lams
+    grid = _numbers("--lams", lams)[::-1] if lams else DEFAULT.lams
     levels = _numbers("--noise", noise)
+    if grid[-1] <= 0.0:
+        raise ValueError(f"--lams must be positive, got {lams}.")
     if any(not 0.0 <= q < 0.5 for q in levels):
         raise ValueError(f"--noise must be levels in [0, 0.5), got {noise}.")
     asked = Settings(names, levels, certified_trials, trials, lams=grid, coarse=coarse)
@@ -89,8 +91,9 @@ def _settings(
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:
+    """Return the numbers of an option, each once, in increasing order."""
     try:
-        return tuple(float(number) for number in text.split(","))
+        return tuple(sorted({float(number) for number in text.split(",")}))
     except ValueError:
         raise ValueError(f"{option} must be numbers separated by commas, got {text!r}.") from None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .claims import Judgement, Table, said, table_of
-from .comparison import compare, holm
+from .comparison import Comparison, compare, holm
 from .runs import BUDGETED, ORDINARY, Choice, Collection, Run
 
 TUNED = "λ tuned, fine grid, no budget"
@@ -54,10 +54,22 @@ def which_rule(runs: Collection) -> list[Judgement]:
     by_name = {c.label: c for c in found}
     paper = by_name["ρ = 1 − q, λ tuned"] if "ρ = 1 − q, λ tuned" in by_name else found[0]
     claim = "A budget set by the noise level, ρ = 1 − q, is better than no budget."
-    reason = f"{paper.label}, less {TUNED}: {said(paper)}."
+    reason = f"{paper.label}, less {TUNED}: {said(paper)}. {_advice(found)}"
     basis = "proved optima, all q > 0"
     tables = [table_of(found, f"rule, less: {TUNED}"), level_table(runs)]
     return [Judgement(claim, basis, paper.superiority(), reason, tables)]
+
+
+def _advice(found: Sequence[Comparison]) -> str:
+    """Say which rules are better and worse than tuning lam alone, and which has the highest mean."""
+    better = [c.label for c in found if c.significant and c.mean > 0.0]
+    worse = [c.label for c in found if c.significant and c.mean < 0.0]
+    best = max(found, key=lambda c: c.mean)
+    highest = f"{best.label} ({best.mean:+.2f})" if best.mean > 0.0 else "tuning λ itself"
+    return (
+        f"Beyond chance better than tuning λ alone: {'; '.join(better) or 'no rule'}. Beyond chance worse: "
+        f"{'; '.join(worse) or 'no rule'}. The highest mean over all q > 0: {highest}."
+    )
 
 
 def level_table(runs: Collection) -> Table:
