@@ -316,7 +316,7 @@ def test_validation_chooses_and_ties_go_to_the_largest_lam_then_rho():
     assert whole.chosen(run).clean == 2
     assert Choice(("StPMKL",), (0.1, 0.01), (0.8,)).chosen(run).clean == 3
     assert Choice(("SiPMKL",), (0.01,), (1.0,)).chosen(run) is None
-    runs = Collection(TINY, "clean", {"certified": [run], "paper": []}, [], [])
+    runs = Collection(TINY, "clean", {"certified": [run], "paper": []}, [], [], [])
     assert runs.scores("certified", whole) == {("heart", 0.2, 0): 20.0}
     assert runs.scores_over_ties("certified", whole) == {("heart", 0.2, 0): pytest.approx(30.0)}
     paper = rules_of.rules(replace(runs, settings=replace(TINY, lams=(1.0, 0.1, 0.01))))["ρ = 1 − q, λ tuned"]

@@ -79,7 +79,7 @@ class Collection:
     test_labels : {"clean", "noisy"}
         Which labels of the test rows count.
     runs : dict of kind to list of Run
-    gaps, statements : list of dict
+    gaps, rates, statements : list of dict
         The runs of these kinds as they are stored.
     missing : int
         How many runs of the plan are not finished.
@@ -89,6 +89,7 @@ class Collection:
     test_labels: str
     runs: dict[str, list[Run]]
     gaps: list[dict[str, Any]]
+    rates: list[dict[str, Any]]
     statements: list[dict[str, Any]]
     missing: int = 0
 
@@ -102,7 +103,9 @@ class Collection:
             return [content for key, content in contents.items() if key.kind == kind]
 
         runs = {kind: [Run.of(content) for content in of(kind)] for kind in ("certified", "paper")}
-        return cls(settings, test_labels, runs, of("convergence"), of("statements"), len(plan) - len(contents))
+        return cls(
+            settings, test_labels, runs, of("convergence"), of("rate"), of("statements"), len(plan) - len(contents)
+        )
 
     def accuracy(self, run: Run, line: Line) -> float:
         """Return the share of right test rows in percent."""

@@ -12,7 +12,6 @@ import numpy as np
 TABLES = ("ionosphere", "heart", "sonar", "breast-cancer", "australia")
 RHOS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)  # section 4
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)  # section 4, of VI
-KINDS = ("certified", "paper", "convergence", "statements")
 
 
 class Key(NamedTuple):
@@ -94,6 +93,7 @@ class Settings:
         found = [
             Key("convergence", d, self.gap_noise, t) for d in self.datasets for t in range(self.convergence_trials)
         ]
+        found += [Key("rate", d, self.gap_noise, 0) for d in self.datasets if self.convergence_trials]
         found += [Key("statements", d, q, 0) for d in self.datasets for q in self.noise if q > 0.0]
         for trial in range(most):
             pairs = [(d, q) for d in self.datasets for q in self.noise]

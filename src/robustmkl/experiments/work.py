@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from .certified import certified
-from .convergence import convergence
+from .convergence import convergence, rate
 from .loose import loose
 from .settings import Key, Settings
 from .statements import statements
@@ -21,6 +21,7 @@ RUN: dict[str, Callable[[Key, Settings], dict[str, Any]]] = {
     "certified": certified,
     "paper": loose,
     "convergence": convergence,
+    "rate": rate,
     "statements": statements,
 }
 
