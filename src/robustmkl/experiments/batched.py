@@ -56,10 +56,8 @@ class Kernels:
 
     def adjoint(self, Q: Floats) -> list[Floats]:
         """Return ``B'Q`` of each stack, (F, r, p)."""
-        z = self.bank.basis.T @ Q
-        return [
-            (Q if s.basis is None else z[s.z]).reshape(s.shape[0], s.shape[2], Q.shape[1]) for s in self.bank.stacks
-        ]
+        z = self.bank.basis.adjoint(Q)
+        return [(Q if s.identity else z[s.z]).reshape(s.shape[0], s.shape[2], Q.shape[1]) for s in self.bank.stacks]
 
     def step(self, a: Floats, image: Floats, z: list[Floats]) -> None:
         """Add z to every kernel of its family in ``a``, and ``C_j z`` in ``image``."""
@@ -100,10 +98,12 @@ class Kernels:
 
     def forward(self, image: Floats) -> Floats:
         """Return ``sum_j B C_j a_j`` on the training rows."""
-        f = np.zeros((self.bank.n, image.shape[1]))
+        v = np.empty((self.bank.rank, image.shape[1]))
         for s, part in self.views(image):
-            v = part.sum(axis=1).reshape(-1, image.shape[1])
-            f += v if s.basis is None else s.basis @ v
+            v[s.z] = part.sum(axis=1).reshape(-1, image.shape[1])
+        f = self.bank.basis.forward(v[: self.bank.basis.rank])
+        for s in self.bank.identities:
+            f = f + v[s.z]
         return f
 
 
