@@ -141,7 +141,10 @@ class Problem:
 
     def primal(self, f: KernelFunction) -> float:
         """Return P(f)."""
-        values, norms = self.evaluate(f)
+        return self.value(*self.evaluate(f))
+
+    def value(self, values: Floats, norms: Floats) -> float:
+        """Return P of a function with these values on the training rows and these norms."""
         return self.penalty.value(norms) + self.budget.support(1.0 - self.y * values, self.s) / self.total
 
     def gradient_norms(self, alpha: Floats) -> Floats:
@@ -184,14 +187,13 @@ class Problem:
         primal, dual = self.primal(f), self.dual(alpha)
         return Certificate(primal, dual, primal - dual)
 
-    def theta(self, alpha: Floats, f: KernelFunction, gap: float = 0.0) -> float:
-        """Return the price theta of the budget at (alpha, f): 0 where the budget is inactive.
+    def theta(self, alpha: Floats, values: Floats, gap: float = 0.0) -> float:
+        """Return the price theta of the budget at alpha and the values of f: 0 where the budget is inactive.
 
         Inactive means that dropping the budget changes the primal value of f by no more than ``gap``: then the
         same pair proves the optimum of the problem without budget. Nor has a budget a price of which alpha leaves
         a larger share unused than the price: at the optimum one of the two is zero.
         """
-        values, _ = self.evaluate(f)
         v = 1.0 - self.y * values
         unbounded = self.budget.without_budget().support(v, self.s)
         if unbounded - self.budget.support(v, self.s) <= max(gap, 1e-12 * unbounded / self.total) * self.total:

@@ -98,19 +98,22 @@ class Best:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.point: Point | None = None
+        self.values, self.norms = np.zeros(problem.kernels.n), np.zeros(problem.kernels.m)
         self.certificate = Certificate(np.inf, -np.inf, np.inf)
 
     def offer(self, point: Point) -> Certificate:
         """Certify a point, keep what is better in it, and return the point's own certificate."""
-        new, old = self.problem.certificate(*point), self.certificate
+        values, norms = self.problem.evaluate(point.f)
+        primal, dual = self.problem.value(values, norms), self.problem.dual(point.alpha)
+        new, old = Certificate(primal, dual, primal - dual), self.certificate
         alpha, f = self.point or point
         if new.dual >= old.dual:
             alpha = point.alpha
-        if new.primal <= old.primal:
-            f = point.f
+        if new.primal <= old.primal or self.point is None:
+            f, self.values, self.norms = point.f, values, norms
         self.point = Point(alpha, f)
-        primal, dual = np.fmin(new.primal, old.primal), np.fmax(new.dual, old.dual)
-        self.certificate = Certificate(float(primal), float(dual), float(primal - dual))
+        primal, dual = float(np.fmin(new.primal, old.primal)), float(np.fmax(new.dual, old.dual))
+        self.certificate = Certificate(primal, dual, primal - dual)
         return new
 
 
@@ -177,8 +180,8 @@ def finish(
         gap=gap,
         alpha=feasible,
         f=f,
-        norms=problem.evaluate(f)[1],
-        theta=problem.theta(feasible, f, gap),
+        norms=best.norms,
+        theta=problem.theta(feasible, best.values, gap),
         kernel_error=problem.kernel_error(primal),
         n_iter=n_iter,
         status=status,

@@ -73,8 +73,7 @@ class Known:
         return tau * alpha, tau * mass - tau * tau * q / (2.0 * problem.lam)
 
     def _primal(self, problem: Problem, c: float, b: float) -> float:
-        v = 1.0 - problem.y * (c * self.values + b)
-        return problem.penalty.value(c * self.norms) + problem.budget.support(v, problem.s) / problem.total
+        return problem.value(c * self.values + b, c * self.norms)
 
 
 @dataclass(frozen=True)
