@@ -9,13 +9,16 @@ import pyarrow as pa
 import pytest
 
 from problems import PROBLEMS, from_dictionary, gaussians, plain, problem, solve_reference, table
-from robustmkl import Budget, KernelFunction, Problem, Status, certificate, mkl_path, solve
+from robustmkl import Budget, ChanceBudget, KernelFunction, Problem, Status, certificate, mkl_path, solve
 from robustmkl.kernels import Gaussian, KernelDictionary, Linear, paper_dictionary
-from robustmkl.solvers import Point
+from robustmkl.solvers import Point, run
 from robustmkl.solvers import path as module
+from robustmkl.solvers.interior_point import InteriorPoint
 from robustmkl.solvers.known import Known
 from robustmkl.solvers.path import Walk, lam_grid, lam_max, mkl_grid
+from robustmkl.solvers.trail import Trail
 
+interior_point = module.interior_point
 LAMS = np.geomspace(1.0, 1e-4, 9)
 RHOS = [None, 0.9, 0.7, 0.5]
 OPTIONS = [{}, {"fit_intercept": False}, {"rho": 0.6}, {"rho": 1.5, "h": 2.2}]
@@ -225,7 +228,7 @@ def test_same_lam_twice_is_solved_once(anew):
 
 
 def test_kernels_that_are_missing_are_found():
-    """A first guess of no use: the certificate names the kernels, round by round, or all are taken."""
+    """A first guess of no use: the others enter as they are missed."""
     p = replace(table_problem(60, 6), lam=0.003)
     known = Known.of(p, Point(np.where(p.y > 0, 0.5, 0.5), p.zero))
     q = np.full(p.kernels.m, 1e-6)
@@ -234,6 +237,54 @@ def test_kernels_that_are_missing_are_found():
     result = walk.solve(0.003, Budget())
     assert result.converged
     assert result.primal == pytest.approx(solve(p, tol=1e-8).primal, rel=1e-5)
+
+
+STARTS = [{}, {"fit_intercept": False}, {"budget": Budget(0.4)}, {"budget": ChanceBudget(0.3, 0.5)}]
+
+
+def first_iterate(p, past):
+    """Return a solver of the paper's kernels that has been put at an iterate for another lam."""
+    inside = past.begin(p.lam, None)
+    return InteriorPoint(p, kernels=inside.kernels, past=inside)
+
+
+@pytest.mark.parametrize("option", STARTS, ids=str)
+def test_start_from_a_larger_lam_is_strictly_feasible(option):
+    p = replace(table_problem(), lam=0.02, **option)
+    trail = Trail()
+    assert run(p, interior_point(p, trail=trail), module.Rule(1e-4)).converged
+    for lam in (0.02, 0.01, 0.001):
+        q = replace(p, lam=lam)
+        solver = first_iterate(q, trail)
+        alpha = solver.point().alpha
+        assert q.budget.contains(alpha, q.s)
+        assert (q.gradient_norms(alpha)[solver.active.kernels] < solver.state.t**2).all()
+        assert solver.state.zeta.determinants().min() > 0.0
+        assert solver.state.zeta.head.sum() == pytest.approx(solver.state.t / lam, rel=0.05)
+        assert alpha.sum() == pytest.approx(np.sqrt(lam / 0.02) * first_iterate(p, trail).point().alpha.sum())
+
+
+def test_start_from_a_larger_lam_saves_iterations():
+    p = table_problem()
+    lams, trail = lam_grid(p, 10)[1:], Trail()
+    taken = np.zeros((lams.size, 2), dtype=int)
+    for k, lam in enumerate(lams):
+        q = replace(p, lam=lam)
+        for i, hints in enumerate(({}, {"trail": trail})):
+            result = run(q, interior_point(q, **hints), module.Rule(1e-4))
+            assert result.converged
+            taken[k, i] = result.n_iter
+    assert taken[:, 1].sum() < 0.85 * taken[:, 0].sum()
+
+
+def test_solver_starts_anew_for_larger_lam_and_for_other_kernels():
+    p = replace(table_problem(), lam=0.02)
+    trail = Trail()
+    run(p, interior_point(p, trail=trail), module.Rule(1e-4))
+    known = trail.inside.kernels
+    assert trail.begin(0.03, None) is None
+    assert trail.begin(0.01, np.setdiff1d(np.arange(p.kernels.m), known)) is None
+    assert trail.begin(0.01, known[:1]).kernels.tolist() == known[:1].tolist()
 
 
 @pytest.mark.parametrize("negligible", [0.0, 1e-9])
@@ -408,9 +459,6 @@ def interrupted(after):
             yield iterate
 
     return iterates
-
-
-interior_point = module.interior_point
 
 
 def test_interrupt_ends_the_path_with_what_there_is(monkeypatch, anew):

@@ -231,12 +231,22 @@ class MKLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         results: list[SolveResult],
     ) -> None:
         self._parameters = self.get_params(deep=False)
+        self.classes_ = classes
+        self.kernel_names_ = np.array(kernels.kernel_names, dtype=object)
+        self._become(kernels, bank, rows, results)
+
+    def _become(
+        self,
+        kernels: FittedDictionary | PrecomputedKernels,
+        bank: KernelBank,
+        rows: Rows,
+        results: list[SolveResult],
+    ) -> None:
+        """Be the model of these results, one a class."""
         self._points = [Point(r.alpha, r.f) for r in results]
         results = [self._spread(r, rows) for r in results]
         worst = max(results, key=lambda r: r.gap)
         many = len(results) > 1
-        self.classes_ = classes
-        self.kernel_names_ = np.array(kernels.kernel_names, dtype=object)
         self.result_ = results if many else results[0]
         self.primal_, self.dual_, self.gap_ = worst.primal, worst.dual, worst.gap
         self.n_iter_ = max(r.n_iter for r in results)

@@ -125,11 +125,8 @@ class Walk:
             options: dict[str, Any] = {"tol": rule.tol, "atol": rule.atol, "max_iter": rule.max_iter}
             return solve(problem, self.solver, **options, start=start, verbose=self.verbose)
         trail = self.trails.setdefault(problem.budget, Trail())
-        beside: dict[str, Any] = {
-            "kernels": near(nearest.q),
-            "negligible": NEGLIGIBLE * rule.tol * problem.lam,
-            "trail": trail,
-        }
+        negligible = NEGLIGIBLE * rule.tol * problem.lam
+        beside: dict[str, Any] = {"kernels": near(nearest.q), "negligible": negligible, "trail": trail}
         for hints in (beside, {}):  # without any, should the numbers run out with them
             iterates = chain([lambda: start], interior_point(problem, **hints))
             result = run(problem, iterates, rule, verbose=self.verbose)

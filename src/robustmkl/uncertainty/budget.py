@@ -73,6 +73,8 @@ class Budget(UncertaintySet):
 
         ``h`` on the largest positive ``v`` until the weight ``rho S / h`` is used up, a fraction on the last.
         """
+        if self.is_slack:
+            return np.where(v > 0.0, self.h, 0.0)
         order = np.argsort(-v, kind="stable")
         room = np.clip(self.rho / self.h * s.sum() - (np.cumsum(s[order]) - s[order]), 0.0, s[order])
         alpha = np.zeros_like(v)
