@@ -10,11 +10,11 @@ SPHINX := $(BIN)/sphinx-build -q -W --keep-going -b html docs $(HTML)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test check docs build clean
+.PHONY: help venv demo test check docs build clean reproduce-quick
 .SILENT:
 
 help: ## list the targets
-	sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+	sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 venv: $(STAMP) ## create .venv and install the package editable with [dev]
 
@@ -40,6 +40,12 @@ check: venv ## lint, formatting, types, documentation
 docs: venv ## build the documentation
 	$(SPHINX)
 	echo "$(HTML)/index.html"
+
+reproduce-quick: export OMP_NUM_THREADS := 1
+reproduce-quick: export OPENBLAS_NUM_THREADS := 1
+reproduce-quick: venv ## check Table 1 and run the paper's experiments in small
+	$(BIN)/robustmkl reproduce table1
+	$(BIN)/robustmkl reproduce figure1 --quick --jobs 2 --out build/reproduction-quick
 
 build: venv ## build wheel and sdist into dist/
 	rm -rf dist
