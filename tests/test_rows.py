@@ -110,7 +110,7 @@ def test_few_kernels_are_active_and_all_are_certified():
     solver = InteriorPoint(p)
     for _ in range(12):
         mu = solver.observe()
-        solver.enter(mu)
+        solver.exchange(mu)
         solver.step(mu)
     assert solver.active.kernels.size < 100  # of 300
     result = solve(p, tol=1e-7)

@@ -208,6 +208,11 @@ class KernelBank:
             s.a_view(out)[..., rows if s.identity else slice(None)] = small.a_view(a)
         return out
 
+    def rank_of(self, kernels: Ints) -> int:
+        """Return the summed rank of the families of some of the kernels."""
+        families = np.unique(np.searchsorted(self._first, kernels, side="right") - 1)
+        return sum(self.cores[i].shape[2] for i in families)
+
     def select(self, kernels: Ints, negligible: float = 0.0) -> Selection:
         """Return some of the kernels, by number, as a bank of their own with the way back to this one.
 

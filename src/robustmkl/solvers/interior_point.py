@@ -39,7 +39,10 @@ DENSE = 2.0  # the rows are factored as they stand up to this many times the sum
 FEW = 1000  # and up to this number
 FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
-NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t
+NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t,
+FAR = 0.93  # and may leave when it is below that
+IDLE = 1e-3  # with a smaller share of the multipliers than this,
+LEANER = 0.8  # if the summed rank gets so much smaller
 SHORTEST = 1e-12  # step
 CENTRAL = 2  # centrality corrections at most, each of which
 FURTHER = 0.3  # looks so much further than the step that it wants to lengthen,
@@ -176,25 +179,28 @@ class InteriorPoint:
         q = self.problem.gradient_norms(alpha)
         return np.flatnonzero(q >= PROMISING**2 * q.max())
 
-    def enter(self, mu: float) -> bool:
-        """Let in the kernels with a gradient whose norm comes near t; return whether any did.
+    def exchange(self, mu: float) -> bool:
+        """Let in the kernels whose gradient has a norm near t, let idle ones go; return whether any came or went.
 
         t is raised to keep the new cones strictly satisfied; their zeta are on the central path of ``mu``.
         """
         v, old = self.state, self.active
         norms = np.sqrt(self.problem.gradient_norms(self._alpha()))
         new = np.setdiff1d(np.flatnonzero(norms > NEAR * v.t), old.kernels)
-        if new.size == 0:
+        busy = (norms[old.kernels] >= FAR * v.t) | (v.zeta.head >= IDLE * v.zeta.head.sum())
+        leaner = self.problem.kernels.rank_of(old.kernels[busy]) < LEANER * self.bank.rank
+        kept = busy if leaner else np.ones_like(busy)
+        if new.size == 0 and not leaner:
             return False
-        self._activate(np.union1d(old.kernels, new))
-        t = max(v.t, 1.05 * float(norms[new].max()))
+        self._activate(np.union1d(old.kernels[kept], new))
+        t = max(v.t, 1.05 * float(norms[new].max(initial=0.0)))
         slack = self._slack(self.rows.run(passes.project).sums["z"], t)
         central = inverse(slack) * mu
         known = np.isin(self.active.kernels, old.kernels)
         head = central.head.copy()
-        head[known] = v.zeta.head
-        kept = self.active.restrict(old.embed(v.zeta.coef))
-        coef = np.where(self.bank.spread(known.astype(np.float64)) > 0.0, kept, central.coef)
+        head[known] = v.zeta.head[kept]
+        restricted = self.active.restrict(old.embed(v.zeta.coef))
+        coef = np.where(self.bank.spread(known.astype(np.float64)) > 0.0, restricted, central.coef)
         self.state = replace(v, t=t, slack=slack, zeta=self._cones(head, coef))
         return True
 
@@ -368,7 +374,7 @@ def interior_point(
         yield Foreseen(solver.point, mu * solver.degree)
         idle = 0 if mu < best else idle + 1
         best = min(mu, best)
-        if solver.enter(mu):
+        if solver.exchange(mu):
             mu = best = solver.observe()
         if trail is not None and not noted and (noted := trail.wants(mu * solver.degree, solver.dual())):
             trail.inside = solver.leave()
