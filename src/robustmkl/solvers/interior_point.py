@@ -35,11 +35,12 @@ from .trail import Inside, State, Trail
 
 FRACTION = 0.995  # of the way to the boundary
 STALLED = 15  # iterations without a new lowest mu after which the numbers have run out
-DENSE = 2.0  # the rows are factored as they stand up to this many times the summed rank,
+DENSE = 1.5  # the rows are factored as they stand up to this many times the summed rank,
 FEW = 1000  # and up to this number
 FREE = 300  # rows at the least that stay out of the Woodbury formula
 PROMISING = 0.7  # kernels begin active whose gradient is so large, relative to the largest
 NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t,
+FEWEST = 10  # so many at a time, or as many as there are, those of the largest norms first,
 FAR = 0.93  # and may leave when it is below that
 IDLE = 1e-3  # with a smaller share of the multipliers than this,
 LEANER = 0.8  # if the summed rank gets so much smaller
@@ -187,6 +188,7 @@ class InteriorPoint:
         v, old = self.state, self.active
         norms = np.sqrt(self.problem.gradient_norms(self._alpha()))
         new = np.setdiff1d(np.flatnonzero(norms > NEAR * v.t), old.kernels)
+        new = np.sort(new[np.argsort(-norms[new], kind="stable")][: max(FEWEST, old.kernels.size)])
         busy = (norms[old.kernels] >= FAR * v.t) | (v.zeta.head >= IDLE * v.zeta.head.sum())
         leaner = self.problem.kernels.rank_of(old.kernels[busy]) < LEANER * self.bank.rank
         kept = busy if leaner else np.ones_like(busy)
