@@ -89,6 +89,7 @@ class InteriorPoint:
         """Begin with some of the kernels, at an iterate of the past that has these, or from the start."""
         self.problem, self.intercept, self.negligible = problem, problem.fit_intercept, negligible
         self.limits, self.trusted = Limits.of(problem.budget, problem.total), False
+        self.gone: Ints = np.empty(0, dtype=np.intp)  # kernels that have left
         self.rows = engine(problem.y, problem.s / problem.total)
         up, down = self._scales()
         self._activate(self._promising(np.where(problem.y > 0, up, down)) if kernels is None else kernels)
@@ -190,10 +191,12 @@ class InteriorPoint:
         new = np.setdiff1d(np.flatnonzero(norms > NEAR * v.t), old.kernels)
         new = np.sort(new[np.argsort(-norms[new], kind="stable")][: max(FEWEST, old.kernels.size)])
         busy = (norms[old.kernels] >= FAR * v.t) | (v.zeta.head >= IDLE * v.zeta.head.sum())
+        busy |= np.isin(old.kernels, self.gone)  # whoever comes back stays
         leaner = self.problem.kernels.rank_of(old.kernels[busy]) < LEANER * self.bank.rank
         kept = busy if leaner else np.ones_like(busy)
         if new.size == 0 and not leaner:
             return False
+        self.gone = np.union1d(self.gone, old.kernels[~kept])
         self._activate(np.union1d(old.kernels[kept], new))
         t = max(v.t, 1.05 * float(norms[new].max(initial=0.0)))
         slack = self._slack(self.rows.run(passes.project).sums["z"], t)
