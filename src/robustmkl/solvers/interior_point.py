@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints
 from ..kernels.side_by_side import LARGE
@@ -43,7 +44,7 @@ NEAR = 0.95  # a kernel enters when the norm of its gradient comes so near t,
 FEWEST = 10  # so many at a time, or as many as there are, those of the largest norms first,
 FAR = 0.93  # and may leave when it is below that
 IDLE = 1e-3  # with a smaller share of the multipliers than this,
-LEANER = 0.8  # if the summed rank gets so much smaller
+LEANER = 0.8  # if there are more than FEW rows and the summed rank gets so much smaller
 SHORTEST = 1e-12  # step
 CENTRAL = 2  # centrality corrections at most, each of which
 FURTHER = 0.3  # looks so much further than the step that it wants to lengthen,
@@ -190,11 +191,8 @@ class InteriorPoint:
         norms = np.sqrt(self.problem.gradient_norms(self._alpha()))
         new = np.setdiff1d(np.flatnonzero(norms > NEAR * v.t), old.kernels)
         new = np.sort(new[np.argsort(-norms[new], kind="stable")][: max(FEWEST, old.kernels.size)])
-        busy = (norms[old.kernels] >= FAR * v.t) | (v.zeta.head >= IDLE * v.zeta.head.sum())
-        busy |= np.isin(old.kernels, self.gone)  # whoever comes back stays
-        leaner = self.problem.kernels.rank_of(old.kernels[busy]) < LEANER * self.bank.rank
-        kept = busy if leaner else np.ones_like(busy)
-        if new.size == 0 and not leaner:
+        kept = self._busy(norms[old.kernels])
+        if new.size == 0 and kept.all():
             return False
         self.gone = np.union1d(self.gone, old.kernels[~kept])
         self._activate(np.union1d(old.kernels[kept], new))
@@ -208,6 +206,14 @@ class InteriorPoint:
         coef = np.where(self.bank.spread(known.astype(np.float64)) > 0.0, restricted, central.coef)
         self.state = replace(v, t=t, slack=slack, zeta=self._cones(head, coef))
         return True
+
+    def _busy(self, norms: Floats) -> NDArray[np.bool_]:
+        """Return which active kernels stay: all, unless idle ones make the system of many rows much larger."""
+        v, kernels = self.state, self.active.kernels
+        busy = (norms >= FAR * v.t) | (v.zeta.head >= IDLE * v.zeta.head.sum())
+        busy |= np.isin(kernels, self.gone)  # whoever comes back stays
+        leaner = self.problem.kernels.rank_of(kernels[busy]) < LEANER * self.bank.rank
+        return busy if leaner and self.bank.n > FEW else np.ones_like(busy)
 
     # -- one step --------------------------------------------------------------------------------------------
 
