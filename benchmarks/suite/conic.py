@@ -60,7 +60,7 @@ class Conic:
     def of(cls, problem: Problem, linked: bool = True) -> Conic:
         n, bank = problem.kernels.n, problem.kernels
         omega = problem.s / problem.total
-        bases = [bank.basis_of(i) for i in range(len(bank.cores))]
+        bases = bank.bases
         links = [B for B in bases if B is not None] if linked else []
         width = n + sum(B.shape[1] for B in links) + 1
         factors = [[Factor.of(C) for C in cores] for cores in bank.cores]

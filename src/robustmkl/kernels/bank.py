@@ -58,6 +58,11 @@ class KernelBank:
         Basis B of each family on the training rows, or a function that evaluates it; None is the identity.
     n : int
         The number of training rows.
+
+    Attributes
+    ----------
+    bases : list of array or None
+        Those of each family, views; None is the identity.
     """
 
     def __init__(self, families: Sequence[FittedFamily], bases: Sequence[Basis], n: int) -> None:
@@ -191,13 +196,9 @@ class KernelBank:
         found = {i: s.a_view(a)[position] for s, members in self._stacked() for position, i in enumerate(members)}
         return [found[i] for i in sorted(found)]
 
-    def basis_of(self, family: int) -> Floats | None:
-        """Return the basis of one family, a view; None is the identity."""
-        return self.bases[family]
-
     def take(self, rows: Ints) -> KernelBank:
         """Return the same kernels on some of the rows."""
-        bases = [None if B is None else B[rows] for B in map(self.basis_of, range(len(self.cores)))]
+        bases = [None if B is None else B[rows] for B in self.bases]
         cores = [C[:, rows[:, None], rows[None, :]] if B is None else C for B, C in zip(bases, self.cores, strict=True)]
         return self._like(self.names_by_family, cores, bases, rows.size)
 
@@ -264,7 +265,7 @@ class Selection:
         names = [tuple(whole.names_by_family[i][j] for j in kept[i]) for i in families]
         numbers, cores, bases, origins = whole.blocks(np.arange(whole.size)), [], [], []
         for i in families:
-            C, B, origin = whole.cores[i], whole.basis_of(i), numbers[i]
+            C, B, origin = whole.cores[i], whole.bases[i], numbers[i]
             if kept[i].size < len(C):
                 C, origin = C[kept[i]], origin[kept[i]]
             if B is not None and not (large := _weighty(C, negligible)).all():

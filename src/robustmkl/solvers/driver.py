@@ -22,9 +22,7 @@ from .result import Record, SolveResult, Status
 
 HOPEFUL = 10.0  # an iterate is certified if it is foreseen to be within so many tolerances,
 LAST_DIGITS = 1e-5  # or so near the optimum, relative to the primal value
-PATIENCE = (
-    15  # certificates that are no better, of iterates foreseen to be within the tolerance: the numbers have run out
-)
+PATIENCE = 15  # certificates no better, of iterates foreseen to be within the tolerance: the numbers have run out
 
 
 class Point(NamedTuple):
@@ -67,13 +65,17 @@ class Rule:
         for name in ("max_iter", "every"):
             whole(name, getattr(self, name), 1)
 
+    def tolerance(self, primal: float) -> float:
+        """Return the largest gap that will do at a primal value."""
+        return self.atol + self.tol * primal
+
     def met(self, certificate: Certificate) -> bool:
         """Return whether the certificate is within the tolerance."""
-        return certificate.gap <= self.atol + self.tol * certificate.primal
+        return certificate.gap <= self.tolerance(certificate.primal)
 
     def worth(self, iterate: Iterate, primal: float) -> bool:
         """Return whether an iterate may be near the tolerance, or near the end of the digits."""
-        near = HOPEFUL * (self.atol + self.tol * primal) + LAST_DIGITS * primal
+        near = HOPEFUL * self.tolerance(primal) + LAST_DIGITS * primal
         return not (isinstance(iterate, Foreseen) and iterate.gap > near)
 
 
@@ -140,8 +142,7 @@ class Watch:
 
     def _foreseen(self, iterate: Iterate) -> bool:
         """Whether an iterate was foreseen to be within the tolerance."""
-        primal = self.best.certificate.primal
-        return isinstance(iterate, Foreseen) and iterate.gap <= self.rule.atol + self.rule.tol * primal
+        return isinstance(iterate, Foreseen) and iterate.gap <= self.rule.tolerance(self.best.certificate.primal)
 
     def follow(self, iterates: Iterates, every: bool) -> tuple[Status, int]:
         """Follow the iterates to the end, certifying every one or those that are worth it."""

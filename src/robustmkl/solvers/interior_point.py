@@ -320,10 +320,13 @@ class InteriorPoint:
         sums = min(longest(v.prices, d.prices), longest_bent(v.left, d.left, d.bend))
         return min(1.0, d.longest, max(sums, 0.0), largest_step(v.slack, d.slack), largest_step(v.zeta, d.zeta))
 
+    def _left_after(self, d: Direction, length: float) -> Floats:
+        """Return what the constraints on sums leave after a step."""
+        return self.state.left + length * d.left - length * length * d.bend
+
     def _sums_after(self, d: Direction, length: float) -> Floats:
         """Return the products of the constraints on sums after a step."""
-        v = self.state
-        return (v.prices + length * d.prices) * (v.left + length * d.left - length * length * d.bend)
+        return (self.state.prices + length * d.prices) * self._left_after(d, length)
 
     def _mu_after(self, d: Direction, length: float) -> float:
         v = self.state
@@ -335,7 +338,7 @@ class InteriorPoint:
         """Whether rounding leaves cones and sums strictly satisfied after the step."""
         v = self.state
         moved = (v.slack + d.slack * length, v.zeta + d.zeta * length)
-        left = v.left + length * d.left - length * length * d.bend
+        left = self._left_after(d, length)
         return bool((left > 0.0).all()) and all(bool(cones.determinants().min() > 0.0) for cones in moved)
 
     def _advance(self, d: Direction, length: float) -> float:
@@ -346,7 +349,7 @@ class InteriorPoint:
         if not length > SHORTEST:  # also if it is NaN
             return 0.0
         v, tilt = self.state, float(self.rows.run(passes.advance, length).sums["tilt"])
-        prices, left = v.prices + length * d.prices, v.left + length * d.left - length * length * d.bend
+        prices, left = v.prices + length * d.prices, self._left_after(d, length)
         slack, zeta = v.slack + d.slack * length, v.zeta + d.zeta * length
         self.state = State(prices, v.b + length * d.b, v.t + length * d.t, slack, zeta, left, tilt)
         return length

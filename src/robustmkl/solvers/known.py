@@ -86,7 +86,7 @@ class Copy:
 
     def promises(self, rule: Rule) -> bool:
         """Whether the certificate can be expected to meet the rule."""
-        return self.primal - self.dual <= rule.atol + rule.tol * self.primal
+        return self.primal - self.dual <= rule.tolerance(self.primal)
 
 
 def near(q: Floats) -> Ints:

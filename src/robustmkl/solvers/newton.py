@@ -224,12 +224,12 @@ def _roots(H: Floats) -> Floats:
 def factor(A: Floats) -> Floats:
     """Return the lower Cholesky factor of A, with as little more on the diagonal as makes it positive definite.
 
-    Refinement takes that out again. A is overwritten.
+    Refinement takes that out again. The diagonal of A is overwritten.
     """
     diagonal = A.diagonal().copy()
     for jitter in (0.0, *(10.0**k for k in range(-15, -3))):
         A.flat[:: A.shape[0] + 1] = diagonal * (1.0 + jitter)
-        lower, info = lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=jitter < 0.0)
+        lower, info = lapack.dpotrf(A.T, lower=1, clean=0)
         if info == 0 and np.isfinite(lower.diagonal()).all():
             return np.asarray(lower)
     raise np.linalg.LinAlgError("the Newton matrix is not positive definite")
